@@ -1,0 +1,234 @@
+"""The guard: health, selection, rejection and mode, composed around a world model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from wiser.guard.calibration import FILE, Calibration
+from wiser.guard.draws import RowDraws
+from wiser.guard.health import Health, HealthMonitor
+from wiser.guard.look import Look, surprise
+from wiser.guard.rejection import Rejection, Rejector
+from wiser.guard.selection import Choice, Selector, selector
+from wiser.guard.transitions import Source
+from wiser.guard.verdict import Mode, Verdict
+from wiser.worldmodel.latents import one_hot_mode, one_hot_sample
+from wiser.worldmodel.protocol import Belief, WorldModel
+
+
+class Guard:
+    """Acts for a world-model agent and decides at every step which sensors to believe.
+
+    >>> guard = Guard(wiser.load("models/four-lane"))
+    >>> action, verdict = guard.act(observation)
+
+    One guard follows one environment (`rows=None`, unbatched observations) or `rows` of them in lockstep. It never
+    raises on a bad observation: it masks what it cannot use and says why in the verdict.
+    """
+
+    def __init__(
+        self,
+        model: WorldModel,
+        selection: str | Selector = "greedy",
+        rejection: Rejection | None = None,
+        *,
+        rows: int | None = None,
+        health: Health | None = None,
+        calibration: Calibration | None = None,
+        blind_limit: int | None = None,
+        fallback: Callable[[Verdict], Any] | None = None,
+        sample: bool = False,
+        seed: int = 0,
+    ) -> None:
+        """Wrap `model`.
+
+        selection: how to choose among several sensors: none, greedy, exhaustive, random, or a `Selector`.
+        rejection: also judge the chosen readings as a whole; needs a decoder and thresholds.
+        health: which checks run before the model looks.
+        calibration: clean statistics; by default those beside the model's weights, where they are needed.
+        blind_limit: steps without a trusted sensor after which the mode is FALLBACK.
+        fallback: called with a row's verdict in FALLBACK, returns the action to take instead.
+        sample: draw latents and actions, as in training, instead of taking their modes; row i draws from `seed + i`.
+        """
+        self.model, self.selector = model, selector(selection)
+        self.blind_limit, self.fallback, self.sample = blind_limit, fallback, sample
+        self.batched, self.rows = rows is not None, 1 if rows is None else rows
+        self.sensor_names = tuple(sensor.name for sensor in model.sensors)
+        self._belief = model.initial(self.rows)
+        self.device = self._belief.deter.device
+        self.draws = RowDraws(seed, self.rows)
+        self.monitor = HealthMonitor(model.sensors, self.rows, health or Health(), self.device)
+        self.rejector = None
+        if rejection is not None:
+            if calibration is None and model.folder is not None and (model.folder / FILE).exists():
+                calibration = Calibration.load(model.folder)
+            self.rejector = Rejector(rejection, calibration, self.rows, self.device)
+        self._action = self._belief.deter.new_zeros(self.rows, model.actions.size)
+        self._blind = torch.zeros(self.rows, dtype=torch.long, device=self.device)
+        self._first = torch.ones(self.rows, dtype=torch.bool, device=self.device)
+        self.look: Look | None = None  # what the last step saw: for calibration and for people who watch
+
+    @property
+    def belief(self) -> Belief:
+        """Return the belief after the last step, deter (B, D) and one-hot stoch (B, S, C)."""
+        return self._belief
+
+    def reset(self, rows: Any = None) -> None:
+        """Begin a new episode at the next `act`: in all rows, or where `rows` (B,) is true."""
+        self._first |= torch.ones_like(self._first) if rows is None else self._flags(rows)
+
+    @torch.no_grad()
+    def act(self, obs: Any, first: Any = None, ages: Mapping[str, Any] | None = None) -> tuple[Any, Verdict]:
+        """Look at an observation, decide what to trust, and act.
+
+        obs: {sensor: reading}, numpy or torch; stacked over rows, or a list with one such mapping per row.
+        first: rows whose observation begins an episode (a bool, or (B,)); `reset()` does the same.
+        ages: how old each sensor's reading is, if known.
+        """
+        if first is not None:
+            self.reset(first)
+        begin, self._first = self._first, torch.zeros_like(self._first)
+        readings = self.monitor.examine(obs if self.batched else [obs], begin, ages)
+        prior = self.model.predict(self._belief, self._action, begin)
+        look = Look(self.model, prior, readings.obs, self.model.embed(readings.obs), readings.healthy)
+        self.look = look
+        choice = self.selector.select(look, readings.healthy, self.draws)
+        decision = self._decide(look, choice, begin)
+
+        self._belief = Belief(decision.deter, self._latent(decision.logprobs))
+        self._blind = torch.where(decision.trusted.any(1), 0, torch.where(begin, 0, self._blind) + 1)
+        self._action = self.model.act(self._belief, self._noise(self.model.actions.size))
+        verdict = Verdict(
+            sensors=self.sensor_names,
+            mode=self._mode(decision),
+            trusted=decision.trusted,
+            healthy=readings.healthy,
+            reasons=_explain(self.sensor_names, readings.reasons, decision),
+            surprise=decision.surprise,
+            scores=decision.scores,
+            blind_steps=self._blind,
+            reset=(decision.source == Source.POSTERIOR_RESET) | (decision.source == Source.DENOISED_RESET),
+        )
+        return self._deliver(obs, verdict)
+
+    def executed(self, action: Any) -> None:
+        """Tell the guard that another action was taken than the one it chose, so that its predictions follow it."""
+        values = torch.as_tensor(np.asarray(action), device=self.device)
+        self._action = self._encode(values if self.batched else values[None])
+
+    def _decide(self, look: Look, choice: Choice, begin: Tensor) -> _Decision:
+        """Combine selection and rejection into the belief of each row; rows nothing can be said about predict."""
+        prior = look.prior
+        seen = torch.isfinite(choice.surprise)  # (B,) rows where some subset could be inferred
+        trusted = choice.mask & seen[:, None]  # (B, N)
+        if self.rejector is None:
+            source = torch.where(seen, int(Source.POSTERIOR), int(Source.PRIOR))
+            logprobs = torch.where(seen[:, None, None], choice.logprobs, prior.logprobs)
+            nats = torch.where(seen, choice.surprise, 0.0)
+            return _Decision(prior.deter, logprobs, trusted, source, nats, choice.scores)
+        (deter, logprobs), source, scores = self.rejector.judge(look.trusting(trusted), begin)
+        trusted = trusted & (source != Source.PRIOR)[:, None]
+        nats = surprise(logprobs[:, None], prior)[:, 0]
+        return _Decision(deter, logprobs, trusted, source, nats, {**choice.scores, **scores})
+
+    def _mode(self, decision: _Decision) -> Tensor:
+        repaired = (decision.source == Source.DENOISED) | (decision.source == Source.DENOISED_RESET)
+        mode = torch.where(repaired, int(Mode.DENOISED), int(Mode.GROUNDED))
+        mode = torch.where(decision.trusted.any(1), mode, int(Mode.PREDICTIVE))
+        if self.blind_limit is None:
+            return mode
+        return torch.where(self._blind > self.blind_limit, int(Mode.FALLBACK), mode)
+
+    def _latent(self, logprobs: Tensor) -> Tensor:
+        noise = self._noise(logprobs.shape[1])
+        return one_hot_mode(logprobs) if noise is None else one_hot_sample(logprobs, noise)
+
+    def _noise(self, count: int) -> Tensor | None:
+        """Uniform numbers (B, count), or None when taking modes."""
+        if not self.sample:
+            return None
+        return torch.as_tensor(self.draws.uniform(count), dtype=self._belief.deter.dtype, device=self.device)
+
+    def _flags(self, rows: Any) -> Tensor:
+        return torch.as_tensor(np.asarray(rows), dtype=torch.bool, device=self.device).expand(self.rows)
+
+    def _deliver(self, obs: Any, verdict: Verdict) -> tuple[Any, Verdict]:
+        """Answer in the caller's terms: environment actions, numpy or torch, one row or many."""
+        actions = self._decode_action(self._action)
+        if self.fallback is not None and bool((verdict.mode == Mode.FALLBACK).any()):
+            for row in (verdict.mode == Mode.FALLBACK).nonzero().flatten().tolist():
+                actions[row] = torch.as_tensor(self.fallback(verdict.row(row)), device=self.device)
+            self._action = self._encode(actions)
+        if _speaks_torch(obs):
+            return (actions, verdict) if self.batched else (actions[0], verdict.row(0))
+        plain = actions.cpu().numpy(), _to_numpy(verdict)
+        return plain if self.batched else (plain[0][0], plain[1].row(0))
+
+    def _decode_action(self, action: Tensor) -> Tensor:
+        """Model actions (B, A) to environment actions: (B,) indices or (B, A) within bounds."""
+        space = self.model.actions
+        if space.discrete:
+            return action.argmax(-1)
+        low, high = action.new_tensor(space.low), action.new_tensor(space.high)
+        return low + (action + 1) / 2 * (high - low)
+
+    def _encode(self, action: Tensor) -> Tensor:
+        """Environment actions to model actions (B, A): the inverse of `_decode_action`."""
+        space = self.model.actions
+        if space.discrete:
+            return F.one_hot(action.long(), space.size).to(self._action.dtype)
+        low, high = self._action.new_tensor(space.low), self._action.new_tensor(space.high)
+        return (action.to(self._action.dtype) - low) / (high - low) * 2 - 1
+
+
+class _Decision(NamedTuple):
+    """What a step's belief is made of."""
+
+    deter: Tensor  # (B, D)
+    logprobs: Tensor  # (B, S, C)
+    trusted: Tensor  # (B, N)
+    source: Tensor  # (B,) of `Source`
+    surprise: Tensor  # (B,)
+    scores: dict[str, Tensor]
+
+
+def _explain(names: tuple[str, ...], unhealthy: list[dict[str, str]], decision: _Decision) -> list[dict[str, str]]:
+    """Add why healthy sensors are not trusted to the reasons of the health layer."""
+    if bool(decision.trusted.all()):
+        return unhealthy
+    for row, trusted in enumerate(decision.trusted.tolist()):
+        rejected = decision.source[row] == Source.PRIOR
+        for name, good in zip(names, trusted, strict=True):
+            if not good:
+                unhealthy[row].setdefault(
+                    name, "observation rejected" if rejected else "more surprising than without it"
+                )
+    return unhealthy
+
+
+def _speaks_torch(obs: Any) -> bool:
+    rows = [obs] if isinstance(obs, Mapping) else obs if isinstance(obs, Sequence) else []
+    try:
+        return any(isinstance(value, Tensor) for row in rows if isinstance(row, Mapping) for value in row.values())
+    except Exception:  # a hostile mapping: the health layer has masked it already
+        return False
+
+
+def _to_numpy(verdict: Verdict) -> Verdict:
+    return replace(
+        verdict,
+        mode=verdict.mode.cpu().numpy(),
+        trusted=verdict.trusted.cpu().numpy(),
+        healthy=verdict.healthy.cpu().numpy(),
+        surprise=verdict.surprise.cpu().numpy(),
+        scores={name: value.cpu().numpy() for name, value in verdict.scores.items()},
+        blind_steps=verdict.blind_steps.cpu().numpy(),
+        reset=verdict.reset.cpu().numpy(),
+    )

@@ -1,0 +1,92 @@
+"""Layer 2, surprise: what one step's readings say, seen through the model. Scores and denoisers are written on this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from wiser.worldmodel.latents import kl_categorical, one_hot_mode
+from wiser.worldmodel.protocol import Belief, Prior, WorldModel
+
+
+@dataclass(frozen=True)
+class Look:
+    """Readings of one step, embedded once, and the prior they are compared with. Latents are modes, not samples."""
+
+    model: WorldModel
+    prior: Prior
+    obs: Mapping[str, Tensor]  # each (B, *shape), finite
+    features: Any
+    mask: Tensor  # (B, N) bool: the sensors in use
+
+    def infer(self, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """Posterior log-probabilities (B, K, S, C) and surprise (B, K) of candidate subsets (B, K, N)."""
+        logprobs = self.model.infer(self.prior, self.features, masks)
+        return logprobs, surprise(logprobs, self.prior)
+
+    def trusting(self, mask: Tensor) -> Look:
+        """Return the same readings with another set of sensors in use."""
+        return replace(self, mask=mask)
+
+    def at(self, obs: Mapping[str, Tensor]) -> Look:
+        """Look at other readings from the same prior."""
+        return replace(self, obs=obs, features=self.model.embed(obs))
+
+    @cached_property
+    def posterior(self) -> Tensor:
+        """Log-probabilities (B, S, C) in context, from the sensors in use."""
+        return self.model.infer(self.prior, self.features, self.mask[:, None])[:, 0]
+
+    @cached_property
+    def belief(self) -> Belief:
+        """Posterior belief in context."""
+        return Belief(self.prior.deter, one_hot_mode(self.posterior))
+
+    @cached_property
+    def reset_prior(self) -> Prior:
+        """Return the prior after a context reset: one recurrent step from the initial belief with a zero action."""
+        rows = self.prior.deter.shape[0]
+        first = torch.ones(1, dtype=torch.bool, device=self.mask.device)
+        start = self.prior.deter.new_zeros(1, self.model.actions.size)
+        prior = self.model.predict(self.model.initial(1), start, first)
+        return Prior(prior.deter.expand(rows, -1), prior.logprobs.expand(rows, -1, -1))
+
+    @cached_property
+    def reset_posterior(self) -> Tensor:
+        """Log-probabilities (B, S, C) after a context reset."""
+        return self.model.infer(self.reset_prior, self.features, self.mask[:, None])[:, 0]
+
+    @cached_property
+    def reset_belief(self) -> Belief:
+        """Belief from these readings alone, h = h_0."""
+        return Belief(self.reset_prior.deter, one_hot_mode(self.reset_posterior))
+
+
+def surprise(logprobs: Tensor, prior: Prior) -> Tensor:
+    """Bayesian surprise KL[posterior || prior] in nats: (B, K, S, C) -> (B, K); never negative, +inf if undefined."""
+    nats = kl_categorical(logprobs, prior.logprobs[:, None])
+    return torch.where(torch.isnan(nats), torch.inf, nats)
+
+
+def reconstruction_error(look: Look, belief: Belief) -> Tensor:
+    """Mean absolute error (B,) over all numbers of the sensors in use; images count in [0, 1], vectors as they are."""
+    decoded = look.model.decode(belief)
+    total = torch.zeros(look.mask.shape[0], device=look.mask.device)
+    count = torch.zeros_like(total)
+    for column, sensor in enumerate(look.model.sensors):
+        if sensor.name in decoded:
+            used = look.mask[:, column].to(total.dtype)  # (B,)
+            gap = (unit(look.obs[sensor.name]) - decoded[sensor.name]).abs().flatten(1)  # (B, n)
+            total = total + used * gap.sum(1)
+            count = count + used * gap.shape[1]
+    return torch.where(count > 0, total / count.clamp(min=1), torch.inf)
+
+
+def unit(x: Tensor) -> Tensor:
+    """uint8 images to [0, 1]; floats as they are."""
+    return x.float() * (1 / 255) if x.dtype == torch.uint8 else x

@@ -1,0 +1,144 @@
+"""Layer 3 for one sensor: accept an observation, repair it, or reject it and predict. Every decision is per row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from wiser.guard.calibration import Calibration
+from wiser.guard.look import Look, reconstruction_error, surprise, unit
+from wiser.guard.transitions import Source, Stage, Transitions, transition_table
+from wiser.worldmodel.latents import one_hot_mode
+from wiser.worldmodel.protocol import Belief
+
+Score = Callable[[Look], Tensor]
+Denoiser = Callable[[Look], Mapping[str, Tensor]]
+
+
+def context_free_reconstruction(look: Look) -> Tensor:
+    """M of the paper: how badly the readings are rebuilt from themselves alone, h = h_0. (B,)."""
+    return reconstruction_error(look, look.reset_belief)
+
+
+def in_context_surprise(look: Look) -> Tensor:
+    """Bayesian surprise of the readings. (B,)."""
+    return surprise(look.posterior[:, None], look.prior)[:, 0]
+
+
+def posterior_reconstruction(look: Look) -> Mapping[str, Tensor]:
+    """D of the paper: the readings as the model sees them in context."""
+    return {**look.obs, **look.model.decode(look.belief)}
+
+
+def prior_interpolation(look: Look) -> Mapping[str, Tensor]:
+    """D of the ablation: half way between what was expected and what was read."""
+    expected = look.model.decode(Belief(look.prior.deter, one_hot_mode(look.prior.logprobs)))
+    return {**look.obs, **{name: torch.lerp(unit(look.obs[name]), x, 0.5) for name, x in expected.items()}}
+
+
+SCORES: dict[str, Score] = {"reconstruction": context_free_reconstruction, "surprise": in_context_surprise}
+DENOISERS: dict[str, Denoiser] = {"posterior": posterior_reconstruction, "interpolation": prior_interpolation}
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """How to judge observations. Scores and denoisers go by name, or are callables on a `Look`."""
+
+    score: str | Score = "reconstruction"
+    """M: maps a look to one number per row; higher is worse."""
+    denoiser: str | Denoiser = "posterior"
+    """D: maps a look to repaired readings (images as floats in [0, 1])."""
+    transitions: Transitions = "paper"
+    """State machine of the paper's text, or of its published code (`reference`)."""
+    k: float = 5.0
+    """Standard deviations above the clean mean at which the calibrated threshold lies."""
+    tau: float | None = None
+    """Threshold of M(x); None takes mean + k std from the calibration."""
+    tau_denoised: float | None = None
+    """Threshold of M(D(x)); None = the same as `tau`."""
+    tau_context: float | None = None
+    """Threshold of the in-context reconstruction error; None = calibrated like M = reconstruction."""
+
+    def __post_init__(self) -> None:
+        transition_table(self.transitions)
+        for kind, choice, known in (("score", self.score, SCORES), ("denoiser", self.denoiser, DENOISERS)):
+            if isinstance(choice, str) and choice not in known:
+                raise ValueError(f"unknown {kind} {choice!r}; choose from {', '.join(known)} or pass a callable")
+
+
+class Outcome(NamedTuple):
+    """What rejection decided."""
+
+    belief: Belief  # deter (B, D) and log-probabilities instead of one-hots, (B, S, C)
+    source: Tensor  # (B,) of `Source`
+    scores: dict[str, Tensor]  # (B,) each
+
+
+class Rejector:
+    """Carries the stage of each row."""
+
+    def __init__(self, settings: Rejection, calibration: Calibration | None, rows: int, device: torch.device) -> None:
+        self.score: Score = SCORES[settings.score] if isinstance(settings.score, str) else settings.score
+        self.denoise = DENOISERS[settings.denoiser] if isinstance(settings.denoiser, str) else settings.denoiser
+        self.table = transition_table(settings.transitions).to(device)
+        self.stage = torch.zeros(rows, dtype=torch.long, device=device)
+        name = settings.score if isinstance(settings.score, str) else getattr(settings.score, "__name__", "score")
+        self.tau = _threshold(settings.tau, name, settings.k, calibration)
+        self.tau_denoised = self.tau if settings.tau_denoised is None else settings.tau_denoised
+        self.needs_context = settings.transitions == "reference"
+        self.tau_context = math.inf
+        if self.needs_context:
+            same = self.tau if name == "reconstruction" and settings.tau is not None else None
+            given = settings.tau_context if settings.tau_context is not None else same
+            self.tau_context = _threshold(given, "reconstruction", settings.k, calibration)
+
+    def judge(self, look: Look, first: Tensor) -> Outcome:
+        """Advance every row by one observation. Rows with `first` (B,) start in stage 0."""
+        stage = torch.where(first, int(Stage.CLEAN), self.stage)
+        usable = look.mask.any(1)  # a row without healthy sensors can only predict
+        scores = {"score": self.score(look)}
+        c1 = (scores["score"] < self.tau) & usable
+        c2, c3 = torch.zeros_like(c1), torch.zeros_like(c1)
+        repaired = None
+        if not bool(c1.all()):
+            repaired = look.at(self.denoise(look))
+            scores["denoised"] = self.score(repaired)
+            c2 = (scores["denoised"] < self.tau_denoised) & usable
+            if self.needs_context:
+                scores["context"] = reconstruction_error(repaired, repaired.belief)
+                c3 = scores["context"] < self.tau_context
+        cell = self.table[stage, c1.long(), c2.long(), c3.long()]  # (B, 2)
+        self.stage, source = cell[:, 0], cell[:, 1]
+        return Outcome(_pick(look, repaired, source), source, scores)
+
+
+def _threshold(given: float | None, name: str, k: float, calibration: Calibration | None) -> float:
+    if given is not None:
+        return given
+    if calibration is None:
+        raise ValueError(
+            f"rejection needs a threshold for {name!r}: pass tau=..., or a calibration "
+            "(calibration.json beside the weights, written by `calibrate`)"
+        )
+    return calibration.tau(name, k)
+
+
+def _pick(look: Look, repaired: Look | None, source: Tensor) -> Belief:
+    """Gather each row's belief from the candidate its source names."""
+    deter, logprobs = look.prior.deter, look.prior.logprobs  # (B, D), (B, S, C)
+    candidates = {Source.POSTERIOR: (look.prior.deter, lambda: look.posterior)}
+    candidates[Source.POSTERIOR_RESET] = (look.reset_prior.deter, lambda: look.reset_posterior)
+    if repaired is not None:
+        candidates[Source.DENOISED] = (look.prior.deter, lambda: repaired.posterior)
+        candidates[Source.DENOISED_RESET] = (look.reset_prior.deter, lambda: repaired.reset_posterior)
+    for kind, (candidate_deter, candidate_logprobs) in candidates.items():
+        chosen = source == int(kind)
+        if bool(chosen.any()):
+            deter = torch.where(chosen[:, None], candidate_deter, deter)
+            logprobs = torch.where(chosen[:, None, None], candidate_logprobs(), logprobs)
+    return Belief(deter, logprobs)

@@ -1,0 +1,62 @@
+"""What the guard says about each step: what the cockpit draws, the ledger stores and an engineer logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+
+class Mode(IntEnum):
+    """What the belief of this step rests on."""
+
+    GROUNDED = 0  # at least one trusted sensor
+    DENOISED = 1  # a repaired observation
+    PREDICTIVE = 2  # nothing but the model's own prediction
+    FALLBACK = 3  # predictive for longer than is safe
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One step's decision. For a batch every field has a leading row axis; `verdict.row(i)` is one environment's.
+
+    Arrays are numpy or torch, as the observation was.
+    """
+
+    sensors: tuple[str, ...]
+    """Names of the columns of `trusted` and `healthy`."""
+    mode: Any
+    """`Mode`, or (B,) of its values."""
+    trusted: Any
+    """(N,) or (B, N) bool: the sensors the belief was inferred from."""
+    healthy: Any
+    """(N,) or (B, N) bool: the sensors that passed the health checks."""
+    reasons: Any
+    """{sensor: why it is not trusted}, or a list of those."""
+    surprise: Any
+    """KL[posterior || prior] of the chosen subset in nats: float or (B,)."""
+    scores: dict[str, Any]
+    """Further scores by name, each (B,) or (B, N) (without B for one environment)."""
+    blind_steps: Any
+    """Steps since a sensor was last trusted: int or (B,)."""
+    reset: Any
+    """Whether the context was reset at this step: bool or (B,)."""
+
+    @property
+    def trusted_sensors(self) -> tuple[str, ...]:
+        """Names of the trusted sensors (one environment; use `row(i)` on a batch)."""
+        return tuple(name for name, trusted in zip(self.sensors, self.trusted, strict=True) if bool(trusted))
+
+    def row(self, index: int) -> Verdict:
+        """Return the verdict on one environment of a batch."""
+        return replace(
+            self,
+            mode=Mode(int(self.mode[index])),
+            trusted=self.trusted[index],
+            healthy=self.healthy[index],
+            reasons=self.reasons[index],
+            surprise=float(self.surprise[index]),
+            scores={name: value[index] for name, value in self.scores.items()},
+            blind_steps=int(self.blind_steps[index]),
+            reset=bool(self.reset[index]),
+        )

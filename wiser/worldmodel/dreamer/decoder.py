@@ -1,0 +1,107 @@
+"""Decoders: what each sensor should read, given the belief."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from wiser.worldmodel.dreamer.config import DreamerConfig
+from wiser.worldmodel.dreamer.encoder import MULTIPLIERS, PATCH
+from wiser.worldmodel.dreamer.layers import MLP, BlockLinear, NormAct, NormActChannels, conv, linear
+from wiser.worldmodel.dreamer.maths import symexp
+from wiser.worldmodel.protocol import Belief, Sensor
+
+
+class SpatialStart(nn.Module):
+    """Belief -> small feature map (B, H, W, C); each recurrent block writes its own channels."""
+
+    def __init__(self, config: DreamerConfig, height: int, width: int, channels: int) -> None:
+        super().__init__()
+        self.shape = (height, width, channels)
+        self.blocks = config.blocks
+        outputs = height * width * channels
+        self.from_deter = BlockLinear(config.deter, outputs, config.blocks)
+        self.from_stoch = nn.Sequential(
+            MLP(config.stoch * config.classes, 2 * config.units, 1), linear(2 * config.units, outputs)
+        )
+        self.norm = NormAct(channels)
+
+    def forward(self, belief: Belief) -> Tensor:
+        """(B, D), (B, S, C) -> (B, H, W, C)."""
+        rows, (height, width, channels) = belief.deter.shape[0], self.shape
+        own = self.from_deter(belief.deter.view(rows, self.blocks, -1))
+        own = own.view(rows, self.blocks, height, width, -1).permute(0, 2, 3, 1, 4).reshape(rows, height, width, -1)
+        return self.norm(own + self.from_stoch(belief.stoch.flatten(1)).view(rows, height, width, channels))
+
+
+class ConvDecoder(nn.Module):
+    """DreamerV3's image decoder: four times nearest up-sampling and convolution."""
+
+    def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        height, width, channels = shape
+        widths = [config.depth * factor for factor in reversed(MULTIPLIERS)]
+        self.start = SpatialStart(config, height // 16, width // 16, widths[0])
+        outputs = [*widths[1:], channels]
+        self.convs = nn.ModuleList(conv(a, b) for a, b in zip(widths, outputs, strict=True))
+        self.norms = nn.ModuleList(NormActChannels(b) for b in outputs[:-1])
+
+    def forward(self, belief: Belief) -> Tensor:
+        """Belief -> expected image (B, H, W, C) in (0, 1)."""
+        x = self.start(belief).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
+        for convolve, norm in zip(self.convs[:-1], self.norms, strict=True):
+            x = norm(convolve(F.interpolate(x, scale_factor=2)))
+        x = self.convs[-1](F.interpolate(x, scale_factor=2))
+        return torch.sigmoid(x).permute(0, 2, 3, 1)
+
+
+class PatchDecoder(nn.Module):
+    """Mirror of the patch tower: 16x16 cells split 2x2, each painting an 8x8 patch."""
+
+    def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        height, width, channels = shape
+        units = 8 * config.depth
+        self.start = SpatialStart(config, height // (2 * PATCH), width // (2 * PATCH), units)
+        self.split = linear(units, 4 * units)
+        self.norm = NormAct(units)
+        self.paint = linear(units, PATCH * PATCH * channels)
+
+    def forward(self, belief: Belief) -> Tensor:
+        """Belief -> expected image (B, H, W, C) in (0, 1)."""
+        x = self.norm(join_patches(self.split(self.start(belief)), 2))  # (B, H/8, W/8, units)
+        return torch.sigmoid(join_patches(self.paint(x), PATCH))
+
+
+def join_patches(x: Tensor, size: int) -> Tensor:
+    """(B, H, W, size * size * C) -> (B, H * size, W * size, C)."""
+    rows, height, width, _ = x.shape
+    x = x.view(rows, height, width, size, size, -1).transpose(2, 3)
+    return x.reshape(rows, height * size, width * size, -1)
+
+
+class VectorDecoder(nn.Module):
+    """Three dense layers to a symlog prediction."""
+
+    def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.shape = shape
+        size = Sensor("vector", shape, "float32", 0.0, 0.0).size
+        self.layers = MLP(config.deter + config.stoch * config.classes, config.units, 3)
+        self.out = linear(config.units, size)
+
+    def symlog(self, belief: Belief) -> Tensor:
+        """Belief -> symlog of the expected vector, (B, n)."""
+        return self.out(self.layers(torch.cat([belief.deter, belief.stoch.flatten(1)], -1)))
+
+    def forward(self, belief: Belief) -> Tensor:
+        """Belief -> expected vector (B, ...) in its own units."""
+        return symexp(self.symlog(belief)).view(-1, *self.shape)
+
+
+def sensor_decoder(config: DreamerConfig, sensor: Sensor) -> nn.Module:
+    """Build the decoder of one sensor."""
+    if not sensor.is_image:
+        return VectorDecoder(config, sensor.shape)
+    return (ConvDecoder if config.tower == "conv" else PatchDecoder)(config, sensor.shape)

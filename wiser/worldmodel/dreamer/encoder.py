@@ -1,0 +1,101 @@
+"""Towers: how one sensor, or one stack of images, becomes a flat feature vector."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from wiser.worldmodel.dreamer.config import DreamerConfig
+from wiser.worldmodel.dreamer.layers import MLP, NormAct, NormActChannels, conv, linear
+from wiser.worldmodel.dreamer.maths import symlog
+from wiser.worldmodel.protocol import Sensor
+
+MULTIPLIERS = (2, 3, 4, 4)  # channels of the four stages, in units of `depth`
+PATCH = 8
+
+
+def unit_image(x: Tensor) -> Tensor:
+    """uint8 or float image -> float in [0, 1], same shape."""
+    return x.float() * (1 / 255) if x.dtype == torch.uint8 else x
+
+
+class ConvTower(nn.Module):
+    """DreamerV3's image encoder: four times convolution, 2x2 max-pool, norm, act."""
+
+    def __init__(self, shape: tuple[int, ...], depth: int) -> None:
+        super().__init__()
+        height, width, channels = shape
+        widths = [channels, *(depth * factor for factor in MULTIPLIERS)]
+        self.convs = nn.ModuleList(conv(a, b) for a, b in itertools.pairwise(widths))
+        self.norms = nn.ModuleList(NormActChannels(b) for b in widths[1:])
+        self.features = (height // 16) * (width // 16) * widths[-1]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, H, W, C) in [0, 1] -> (B, E)."""
+        x = (x - 0.5).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
+        for convolve, norm in zip(self.convs, self.norms, strict=True):
+            x = norm(F.max_pool2d(convolve(x), 2))
+        return x.flatten(1)
+
+
+class PatchTower(nn.Module):
+    """8x8 patches embedded by one product, merged 2x2 by another: cheap where small convolutions are slow."""
+
+    def __init__(self, shape: tuple[int, ...], depth: int) -> None:
+        super().__init__()
+        height, width, channels = shape
+        units = 8 * depth
+        self.embed = linear(PATCH * PATCH * channels, units)
+        self.embed_norm = NormAct(units)
+        self.merge = linear(4 * units, units)
+        self.merge_norm = NormAct(units)
+        self.features = (height // (2 * PATCH)) * (width // (2 * PATCH)) * units
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, H, W, C) in [0, 1] -> (B, E)."""
+        x = self.embed_norm(self.embed(split_patches(x - 0.5, PATCH)))  # (B, H/8, W/8, units)
+        return self.merge_norm(self.merge(split_patches(x, 2))).flatten(1)
+
+
+def split_patches(x: Tensor, size: int) -> Tensor:
+    """(B, H, W, C) -> (B, H/size, W/size, size * size * C)."""
+    rows, height, width, channels = x.shape
+    x = x.reshape(rows, height // size, size, width // size, size, channels)
+    return x.transpose(2, 3).reshape(rows, height // size, width // size, size * size * channels)
+
+
+class VectorTower(nn.Module):
+    """symlog, then three dense layers."""
+
+    def __init__(self, size: int, units: int) -> None:
+        super().__init__()
+        self.layers = MLP(size, units, 3)
+        self.features = units
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, ...) -> (B, E)."""
+        return self.layers(symlog(x.float().flatten(1)))
+
+
+def image_tower(config: DreamerConfig, shape: tuple[int, ...]) -> ConvTower | PatchTower:
+    """Build the kind of image tower the config asks for."""
+    return (ConvTower if config.tower == "conv" else PatchTower)(shape, config.depth)
+
+
+def sensor_tower(config: DreamerConfig, sensor: Sensor) -> nn.Module:
+    """Build the tower of one sensor for late fusion."""
+    return image_tower(config, sensor.shape) if sensor.is_image else VectorTower(sensor.size, config.units)
+
+
+def reading(sensor: Sensor, obs: Mapping[str, Tensor]) -> Tensor:
+    """Fetch one sensor's input in the scale the towers expect."""
+    return unit_image(obs[sensor.name]) if sensor.is_image else obs[sensor.name]
+
+
+def blank(sensor: Sensor, like: Tensor) -> Tensor:
+    """Return the masked reading of one sensor: zero in raw space, (1, ...)."""
+    return torch.zeros((1, *sensor.shape), device=like.device)

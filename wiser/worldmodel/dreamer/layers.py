@@ -1,0 +1,88 @@
+"""The few layers DreamerV3 is made of: RMSNorm + SiLU everywhere, truncated-normal weights, block-diagonal products."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+_EPSILON = 1e-4
+
+
+def init_weight(weight: Tensor, fan_in: int, scale: float = 1.0) -> None:
+    """Fill with a normal cut at two standard deviations, rescaled so that the variance is `scale / fan_in`."""
+    if scale == 0.0:
+        nn.init.zeros_(weight)
+        return
+    std = math.sqrt(scale / fan_in) / 0.87962566  # standard deviation of the unit normal cut at +-2
+    nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
+
+
+def linear(inputs: int, outputs: int, scale: float = 1.0) -> nn.Linear:
+    """Affine layer with DreamerV3's initialisation."""
+    layer = nn.Linear(inputs, outputs)
+    init_weight(layer.weight, inputs, scale)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+class NormAct(nn.Module):
+    """RMSNorm over the last axis, then SiLU."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., size) -> (..., size)."""
+        return F.silu(F.rms_norm(x, self.scale.shape, self.scale, _EPSILON))
+
+
+class NormActChannels(nn.Module):
+    """RMSNorm over the channels of (B, C, H, W), then SiLU."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(channels))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, C, H, W)."""
+        mean_square = x.square().mean(1, keepdim=True)  # (B, 1, H, W)
+        return F.silu(x * torch.rsqrt(mean_square + _EPSILON) * self.scale[:, None, None])
+
+
+class BlockLinear(nn.Module):
+    """Block-diagonal affine layer: each of `blocks` groups of units sees only its own part of the input."""
+
+    def __init__(self, inputs: int, outputs: int, blocks: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(blocks, inputs // blocks, outputs // blocks))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        init_weight(self.weight, inputs // blocks)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, blocks, inputs / blocks) -> (B, outputs)."""
+        out = torch.bmm(x.transpose(0, 1), self.weight)  # (blocks, B, outputs / blocks)
+        return out.transpose(0, 1).flatten(1) + self.bias
+
+
+class MLP(nn.Sequential):
+    """`layers` times linear + norm + act, all `units` wide."""
+
+    def __init__(self, inputs: int, units: int, layers: int) -> None:
+        widths = [inputs, *[units] * layers]
+        parts: list[nn.Module] = []
+        for width in widths[:-1]:
+            parts += [linear(width, units), NormAct(units)]
+        super().__init__(*parts)
+
+
+def conv(inputs: int, outputs: int, kernel: int = 5) -> nn.Conv2d:
+    """Same-size convolution with DreamerV3's initialisation."""
+    layer = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2)
+    init_weight(layer.weight, inputs * kernel * kernel)
+    assert layer.bias is not None
+    nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,41 @@
+"""Transforms of scalars: symlog, and two-hot values over exponentially spaced bins."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def symlog(x: Tensor) -> Tensor:
+    """Logarithm on both sides of zero; its inverse is `symexp`."""
+    return torch.sign(x) * torch.log1p(torch.abs(x))
+
+
+def symexp(x: Tensor) -> Tensor:
+    """Inverse of `symlog`."""
+    return torch.sign(x) * torch.expm1(torch.abs(x))
+
+
+def twohot_bins(count: int, device: torch.device | None = None) -> Tensor:
+    """Bin values (count,): symexp of -20..20, exactly symmetric about zero."""
+    half = symexp(torch.linspace(-20, 0, (count - 1) // 2 + 1, device=device))
+    return torch.cat([half, -half[:-1].flip(0)])
+
+
+def twohot_mean(logits: Tensor, bins: Tensor) -> Tensor:
+    """Expected value (...) under softmax over `bins`; summed from both ends so that a uniform head gives exactly 0."""
+    weighted = F.softmax(logits, -1) * bins  # (..., bins)
+    half = bins.shape[0] // 2
+    pairs = weighted[..., :half] + weighted[..., half + 1 :].flip(-1)
+    return pairs.sum(-1) + weighted[..., half]
+
+
+def twohot_encode(value: Tensor, bins: Tensor) -> Tensor:
+    """Spread each value (...) over its two neighbouring bins (..., bins) so that the mean is the value."""
+    value = value.clamp(bins[0], bins[-1])
+    above = torch.searchsorted(bins, value).clamp(1, bins.shape[0] - 1)
+    low, high = bins[above - 1], bins[above]
+    weight = ((value - low) / (high - low))[..., None]
+    count = bins.shape[0]
+    return F.one_hot(above - 1, count) * (1 - weight) + F.one_hot(above, count) * weight

@@ -1,0 +1,141 @@
+"""Models on disk: a folder with `config.json` and `model.safetensors`. No pickle.
+
+`model.safetensors` carries a digest of its tensors and of the config it belongs to, so damage is found when loading
+and not when driving. Each file is replaced atomically, and a folder never changes architecture.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from wiser.worldmodel.dreamer.config import DreamerConfig
+from wiser.worldmodel.dreamer.model import DreamerV3
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+FORMAT, VERSION = "wiser-dreamerv3", 1
+SHIPPED = Path(__file__).resolve().parents[2] / "models"
+
+
+class ModelError(ValueError):
+    """A model folder that cannot be used; the message says which file, what is wrong and what to do."""
+
+
+def save(model: DreamerV3, folder: str | Path) -> Path:
+    """Write `model` to `folder`, replacing an earlier version of the same architecture."""
+    folder = Path(folder)
+    header = {"format": FORMAT, "version": VERSION, "config": model.config.to_json()}
+    text = json.dumps(header, indent=2) + "\n"
+    existing = folder / CONFIG
+    if existing.exists() and existing.read_text() != text:
+        raise ModelError(f"{folder} already holds a model with another config: choose another folder or remove it")
+    weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    metadata = {"format": FORMAT, "config": _sha256(text.encode()), "digest": _digest(weights)}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(existing, text.encode())
+    write_atomic(folder / WEIGHTS, to_bytes(weights, metadata))
+    return folder
+
+
+def load(path_or_name: str | Path, device: str = "cpu") -> DreamerV3:
+    """Load a model folder, or a shipped model by name, ready to act. Raises `ModelError` if anything is wrong."""
+    folder = find(path_or_name)
+    text, config = _read_config(folder / CONFIG)
+    weights = _read_weights(folder / WEIGHTS, text)
+    with torch.inference_mode(False), torch.no_grad():
+        model = DreamerV3(config)
+        _check_fit(folder / WEIGHTS, weights, model.state_dict())
+        model.load_state_dict(weights)
+    model.folder = folder
+    return model.to(device).eval().requires_grad_(False)
+
+
+def find(path_or_name: str | Path) -> Path:
+    """Resolve a folder path or the name of a shipped model."""
+    for folder in (Path(path_or_name), SHIPPED / path_or_name):
+        if (folder / CONFIG).is_file():
+            return folder
+    names = sorted(config.parent.relative_to(SHIPPED).as_posix() for config in SHIPPED.glob(f"**/{CONFIG}"))
+    shipped = f"shipped models: {', '.join(names)}" if names else "no models are shipped with this installation"
+    raise ModelError(f"no model at {str(path_or_name)!r}: expected a folder with {CONFIG} and {WEIGHTS}; {shipped}")
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write `data` so that `path` holds either the old bytes or the new ones, whenever the process dies."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(
+            error.errno, f"could not write {path}: {error.strerror}; the previous file is untouched"
+        ) from error
+
+
+def _read_config(path: Path) -> tuple[bytes, DreamerConfig]:
+    try:
+        text = path.read_bytes()
+        header = json.loads(text)
+        if header["format"] != FORMAT or header["version"] != VERSION:
+            raise ModelError(
+                f"{path}: format {header['format']!r} version {header['version']!r}, "
+                f"this release reads {FORMAT!r} version {VERSION}"
+            )
+        return text, DreamerConfig.from_json(header["config"])
+    except ModelError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path} is not a readable model config: {error}") from error
+
+
+def _read_weights(path: Path, config_text: bytes) -> dict[str, Tensor]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError, ValueError) as error:
+        raise ModelError(f"{path} is missing, truncated or not a safetensors file: {error}") from error
+    if metadata.get("format") != FORMAT:
+        raise ModelError(f"{path} was not written by this library: no {FORMAT!r} mark in its metadata")
+    if metadata.get("digest") != _digest(weights):
+        raise ModelError(f"{path} is damaged: its content does not match its checksum; copy the file again")
+    if metadata.get("config") != _sha256(config_text):
+        raise ModelError(f"{path} does not belong to the {CONFIG} beside it; restore the pair from one copy")
+    return weights
+
+
+def _check_fit(path: Path, weights: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    problems = [f"missing {name}" for name in expected.keys() - weights.keys()]
+    problems += [f"foreign {name}" for name in weights.keys() - expected.keys()]
+    problems += [
+        f"{name} has shape {tuple(weights[name].shape)} instead of {tuple(expected[name].shape)}"
+        for name in expected.keys() & weights.keys()
+        if weights[name].shape != expected[name].shape
+    ]
+    if problems:
+        shown = "; ".join(sorted(problems)[:5]) + ("; ..." if len(problems) > 5 else "")
+        raise ModelError(f"{path} does not fit its config: {shown}")
+
+
+def _digest(weights: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(weights):
+        value = weights[name]
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(value.contiguous().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
