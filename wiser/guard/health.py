@@ -89,7 +89,7 @@ class HealthMonitor:
     def _check_values(self, sensor: Sensor, x: Tensor, faults: dict[int, str]) -> None:
         if not x.is_floating_point() or x.numel() == 0:
             return
-        flat = x.flatten(1)  # (B, n)
+        flat = x.reshape(self.rows, -1)  # (B, n)
         finite = torch.isfinite(flat).all(1)
         _flag(faults, ~finite, "not finite")
         if self.checks.range and (math.isfinite(sensor.low) or math.isfinite(sensor.high)):
@@ -112,7 +112,7 @@ class HealthMonitor:
             return
         before = self.previous.get(sensor.name)
         if before is not None and x.numel():
-            same = (x == before).flatten(1).all(1) & ~first  # (B,)
+            same = (x == before).reshape(self.rows, -1).all(1) & ~first  # (B,)
             self.repeats[:, column] = torch.where(same, self.repeats[:, column] + 1, 0)
         self.previous[sensor.name] = x.clone()  # the environment may reuse its buffer
         frozen = self.repeats[:, column] >= self.checks.frozen_after

@@ -81,7 +81,7 @@ def reconstruction_error(look: Look, belief: Belief) -> Tensor:
     for column, sensor in enumerate(look.model.sensors):
         if sensor.name in decoded:
             used = look.mask[:, column].to(total.dtype)  # (B,)
-            gap = (unit(look.obs[sensor.name]) - decoded[sensor.name]).abs().flatten(1)  # (B, n)
+            gap = (unit(look.obs[sensor.name]) - decoded[sensor.name]).abs().reshape(total.shape[0], -1)  # (B, n)
             total = total + used * gap.sum(1)
             count = count + used * gap.shape[1]
     return torch.where(count > 0, total / count.clamp(min=1), torch.inf)

@@ -78,7 +78,7 @@ class VectorTower(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> (B, E)."""
-        return self.layers(symlog(x.float().flatten(1)))
+        return self.layers(symlog(x.float().reshape(x.shape[0], -1)))
 
 
 def image_tower(config: DreamerConfig, shape: tuple[int, ...]) -> ConvTower | PatchTower:

@@ -1,0 +1,50 @@
+"""Eight environments in one batch get the verdicts of eight alone."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests import tiny
+from wiser.guard import Exhaustive, Greedy, Guard, Health, NoSelection, RandomMask, Rejection
+
+SETTINGS = {
+    "greedy": (Greedy(), None),
+    "greedy depth 1": (Greedy(depth=1, include_full=False), None),
+    "exhaustive": (Exhaustive(), None),
+    "random": (RandomMask(), None),
+    "random once": (RandomMask(redraw=False), None),
+    "reject": (NoSelection(), Rejection(tau=0.29)),
+    "reject reference": (NoSelection(), Rejection(tau=0.29, transitions="reference")),
+    "reject surprise": (Greedy(), Rejection(score="surprise", tau=3.1, denoiser="interpolation")),
+}
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_batch_of_eight_equals_eight_alone(name: str, sample: bool) -> None:
+    selection, rejection = SETTINGS[name]
+    model = tiny.model((*tiny.images(3), tiny.vector("speed")))
+    health = Health(frozen_after=2)
+    together = Guard(model, selection, rejection, rows=8, sample=sample, seed=50, health=health)
+    alone = [Guard(model, selection, rejection, sample=sample, seed=50 + i, health=health) for i in range(8)]
+    rng = np.random.default_rng(0)
+    modes = set()
+    for step in range(12):
+        obs = tiny.batch(model.sensors, 8, rng)
+        obs["camera1"][step % 8] = 255
+        obs["speed"][(step + 3) % 8] = np.nan
+        first = rng.random(8) < 0.2
+        actions, verdict = together.act(obs, first)
+        for i, guard in enumerate(alone):
+            action, single = guard.act({key: value[i] for key, value in obs.items()}, bool(first[i]))
+            row = verdict.row(i)
+            assert row.mode == single.mode
+            assert np.array_equal(row.trusted, single.trusted)
+            assert row.reasons == single.reasons
+            assert row.surprise == pytest.approx(single.surprise, abs=1e-4)
+            assert (row.blind_steps, row.reset) == (single.blind_steps, single.reset)
+            assert actions[i] == action
+            assert torch.equal(together.belief.stoch[i], guard.belief.stoch[0])
+            modes.add(int(row.mode))
+    if rejection is not None:
+        assert len(modes) > 1, "the setting must exercise more than one mode"

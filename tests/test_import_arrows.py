@@ -1,0 +1,59 @@
+"""Who may import whom (docs/architecture.md). Data flows one way, and so do imports."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "wiser"
+SEAM = {"wiser.worldmodel.protocol", "wiser.worldmodel.latents"}
+
+# part of the house -> prefixes of wiser modules it may import besides its own
+ALLOWED = {
+    "wiser.worldmodel": set(),
+    "wiser.guard": SEAM,
+    "wiser.faults": set(),
+    "wiser.envs": set(),
+    "wiser.train": {"wiser.worldmodel", "wiser.guard", "wiser.envs"},
+    "wiser.evaluate": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.train"},
+    "wiser.report": {"wiser.evaluate"},
+    "wiser.cockpit": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.evaluate"},
+}
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module or "")
+    return {name for name in found if name == "wiser" or name.startswith("wiser.")}
+
+
+def within(name: str, prefix: str) -> bool:
+    return name == prefix or name.startswith(prefix + ".")
+
+
+def modules() -> list[tuple[str, Path]]:
+    return [
+        (".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"), path)
+        for path in sorted(PACKAGE.rglob("*.py"))
+    ]
+
+
+@pytest.mark.parametrize(("name", "path"), modules(), ids=[name for name, _ in modules()])
+def test_module_imports_only_what_its_part_may(name: str, path: Path) -> None:
+    part = next((part for part in ALLOWED if within(name, part)), None)
+    if part is None:
+        assert len(name.split(".")) <= 2, f"{name} belongs to no part of the house: add it to docs/architecture.md"
+        return
+    for imported in imports_of(path):
+        assert any(within(imported, allowed) for allowed in {part, *ALLOWED[part]}), f"{name} imports {imported}"
+
+
+def test_the_check_can_fail(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("from wiser.worldmodel.dreamer import DreamerV3\n")
+    assert not any(within(name, allowed) for name in imports_of(bad) for allowed in SEAM)
