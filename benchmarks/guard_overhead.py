@@ -58,11 +58,10 @@ class Naive(Unguarded):
         names = list(readings)
         blank = {name: torch.zeros_like(value) for name, value in readings.items()}
         tried = [self.posterior({**blank, name: readings[name]}) for name in names]
-        order = torch.stack([nats for _, nats in tried]).mean(1).argsort(descending=True)  # one decision for the batch
-        for name in (names[i] for i in order.tolist()):
-            readings = {**readings, name: blank[name]}
-            tried.append(self.posterior(readings))
-        tried.append(self.posterior({name: torch.from_numpy(value) for name, value in obs.items()}))
+        order = torch.stack([nats for _, nats in tried]).mean(1).argsort(descending=True)  # as published
+        worst = names[int(order[0])]
+        tried.append(self.posterior({**readings, worst: blank[worst]}))
+        tried.append(self.posterior(readings))
         self.belief = min(tried, key=lambda candidate: float(candidate[1].mean()))[0]
         self.action = self.model.act(self.belief)
         return self.action.argmax(-1).numpy()

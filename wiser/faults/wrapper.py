@@ -39,7 +39,10 @@ class SensorFaults(Breakable, gym.Wrapper[Obs, Any, Obs, Any], RecordConstructor
             return VectorSensorFaults(env, *args, **kwargs)
         return super().__new__(cls)
 
-    def __init__(self, env: gym.Env[Obs, Any], scenario: Scenario | Mapping[str, Any], row: int = 0) -> None:
+    def __init__(
+        self, env: gym.Env[Obs, Any] | VectorEnv[Obs, Any, Any], scenario: Scenario | Mapping[str, Any], row: int = 0
+    ) -> None:
+        assert not isinstance(env, VectorEnv)  # `__new__` has seen to that
         plain = scenario.to_dict() if isinstance(scenario, Scenario) else dict(scenario)
         RecordConstructorArgs.__init__(self, scenario=plain, row=row)
         gym.Wrapper.__init__(self, env)

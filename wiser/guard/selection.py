@@ -64,9 +64,10 @@ class NoSelection:
 class Greedy:
     """Algorithm 2: each sensor alone, then mask cumulatively in order of decreasing surprise; least surprise wins."""
 
-    depth: int | None = None
-    """How many sensors to mask cumulatively: None = all of them (the last candidate then trusts nothing), 0 = only
-    compare single sensors."""
+    depth: int | None = 1
+    """How many sensors to mask cumulatively. 1 as in the published code; 0 = only compare single sensors; None = all
+    of them, where the last candidate trusts nothing: a set that Algorithm 1 never trains, and tempting because it
+    cannot contradict the prediction."""
     include_full: bool = True
     """Whether the unmasked observation competes too, as in Eq. 4 and the published code; the algorithm box omits it."""
     required: tuple[str, ...] = ()

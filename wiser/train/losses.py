@@ -1,0 +1,49 @@
+"""The world-model loss: predict readings, reward and continuation; keep prior and posterior close."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from wiser.train.unroll import Sequences, Unrolled
+from wiser.worldmodel.dreamer import DreamerV3
+from wiser.worldmodel.dreamer.decoder import VectorDecoder
+from wiser.worldmodel.dreamer.encoder import unit_image
+from wiser.worldmodel.dreamer.heads import features
+from wiser.worldmodel.dreamer.maths import symlog, twohot_encode
+from wiser.worldmodel.latents import kl_categorical
+from wiser.worldmodel.protocol import Belief
+
+FREE_NATS = 1.0
+SCALES = {"dynamics": 1.0, "representation": 0.1}  # every other term counts once
+
+
+def world_model_loss(model: DreamerV3, batch: Sequences, unrolled: Unrolled) -> tuple[Tensor, dict[str, Tensor]]:
+    """Total loss and its terms, each a mean over rows and steps. Targets are the readings as given: never masked."""
+    belief = Belief(unrolled.belief.deter.flatten(0, 1), unrolled.belief.stoch.flatten(0, 1))  # (B * T, ...)
+    x = features(belief)
+    terms = {
+        "dynamics": _free(kl_categorical(unrolled.posterior.detach(), unrolled.prior)),
+        "representation": _free(kl_categorical(unrolled.posterior, unrolled.prior.detach())),
+        "reward": twohot_loss(model.reward(x), batch.reward.flatten(), model.reward.bins),
+        "continue": F.binary_cross_entropy_with_logits(model.proceed(x), batch.proceed.flatten()),
+    }
+    for name, decoder in zip(model.decodes, model.decoders, strict=True):
+        target = batch.obs[name].flatten(0, 1)  # (B * T, *shape)
+        if isinstance(decoder, VectorDecoder):
+            gap = decoder.symlog(belief) - symlog(target.float().reshape(len(target), -1))
+        else:
+            gap = (decoder(belief) - unit_image(target)).flatten(1)
+        terms[f"decode/{name}"] = gap.square().sum(1).mean()
+    total = torch.stack([SCALES.get(name, 1.0) * value for name, value in terms.items()]).sum()
+    return total, {name: value.detach() for name, value in terms.items()}
+
+
+def twohot_loss(logits: Tensor, target: Tensor, bins: Tensor) -> Tensor:
+    """Cross-entropy of two-hot targets: logits (n, bins), target (n,) -> scalar."""
+    return -(twohot_encode(target, bins) * F.log_softmax(logits, -1)).sum(-1).mean()
+
+
+def _free(nats: Tensor) -> Tensor:
+    return nats.clamp(min=FREE_NATS).mean()

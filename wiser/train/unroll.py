@@ -1,0 +1,60 @@
+"""Running the world model over sequences: everything that is not recurrent is computed for all steps at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from wiser.worldmodel.dreamer import DreamerV3
+from wiser.worldmodel.latents import one_hot_sample
+from wiser.worldmodel.protocol import Belief
+
+
+class Sequences(NamedTuple):
+    """A batch of experience; at each step the observation, and the action and reward that led to it."""
+
+    obs: Mapping[str, Tensor]  # each (B, T, *shape)
+    action: Tensor  # (B, T, A): the action before the observation
+    first: Tensor  # (B, T) bool: the observation begins an episode
+    reward: Tensor  # (B, T)
+    proceed: Tensor  # (B, T): 0 where the episode ended for good, else 1
+
+
+class Unrolled(NamedTuple):
+    """What the model made of them."""
+
+    belief: Belief  # deter (B, T, D), stoch (B, T, S, C): straight-through samples
+    posterior: Tensor  # (B, T, S, C) log-probabilities
+    prior: Tensor  # (B, T, S, C) log-probabilities
+
+
+def observe(
+    model: DreamerV3, batch: Sequences, masks: Tensor, generator: torch.Generator, start: Belief | None = None
+) -> Unrolled:
+    """Filter sequences with sensors `masks` (B, T, N) in use, from `start` (B rows) or the initial belief."""
+    rows, steps = batch.first.shape
+    features = model.embed({name: x.flatten(0, 1) for name, x in batch.obs.items()})
+    sensors = model.fusion.first_layer(features, masks.flatten(0, 1)[:, None])  # (B * T, 1, H)
+    sensors = sensors.view(rows, steps, 1, -1)
+    noise = torch.rand((steps, rows, model.config.stoch), generator=generator, device=generator.device)
+    belief = start or model.initial(rows)
+    deters, stochs, posteriors = [], [], []
+    for t in range(steps):
+        keep = ~batch.first[:, t, None]
+        deter = model.gru(belief.deter * keep, belief.stoch * keep[..., None], batch.action[:, t] * keep)
+        logprobs = model.posterior(deter, sensors[:, t])[:, 0]  # (B, S, C)
+        belief = Belief(deter, straight_through(logprobs, noise[t]))
+        deters.append(deter)
+        stochs.append(belief.stoch)
+        posteriors.append(logprobs)
+    deter = torch.stack(deters, 1)  # (B, T, D)
+    return Unrolled(Belief(deter, torch.stack(stochs, 1)), torch.stack(posteriors, 1), model.prior(deter))
+
+
+def straight_through(logprobs: Tensor, noise: Tensor) -> Tensor:
+    """One-hot samples (..., C) whose gradient is that of the probabilities."""
+    probs = logprobs.exp()
+    return one_hot_sample(logprobs.detach(), noise) + probs - probs.detach()
