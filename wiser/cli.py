@@ -15,3 +15,7 @@ def main() -> None:
         demo(options)
     else:
         gallery(options)
+
+
+if __name__ == "__main__":
+    main()
