@@ -19,18 +19,26 @@ FREE_NATS = 1.0
 SCALES = {"dynamics": 1.0, "representation": 0.1}  # every other term counts once
 
 
-def world_model_loss(model: DreamerV3, batch: Sequences, unrolled: Unrolled) -> tuple[Tensor, dict[str, Tensor]]:
-    """Total loss and its terms, each a mean over rows and steps. Targets are the readings as given: never masked."""
+def world_model_loss(
+    model: DreamerV3, batch: Sequences, unrolled: Unrolled, decoded: Tensor | None = None
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Total loss and its terms, each a mean over rows and steps. Targets are the readings as given: never masked.
+
+    `decoded` are the steps to decode, indices into B * T; decoding is the dearest part, and some steps suffice.
+    """
     belief = Belief(unrolled.belief.deter.flatten(0, 1), unrolled.belief.stoch.flatten(0, 1))  # (B * T, ...)
     x = features(belief)
     terms = {
         "dynamics": _free(kl_categorical(unrolled.posterior.detach(), unrolled.prior)),
         "representation": _free(kl_categorical(unrolled.posterior, unrolled.prior.detach())),
-        "reward": twohot_loss(model.reward(x), batch.reward.flatten(), model.reward.bins),
+        "reward": twohot_loss(model.reward(x), batch.reward.flatten(), model.reward.bins).mean(),
         "continue": F.binary_cross_entropy_with_logits(model.proceed(x), batch.proceed.flatten()),
     }
+    if decoded is not None:
+        belief = Belief(belief.deter[decoded], belief.stoch[decoded])
     for name, decoder in zip(model.decodes, model.decoders, strict=True):
         target = batch.obs[name].flatten(0, 1)  # (B * T, *shape)
+        target = target if decoded is None else target[decoded]
         if isinstance(decoder, VectorDecoder):
             gap = decoder.symlog(belief) - symlog(target.float().reshape(len(target), -1))
         else:
@@ -41,8 +49,8 @@ def world_model_loss(model: DreamerV3, batch: Sequences, unrolled: Unrolled) -> 
 
 
 def twohot_loss(logits: Tensor, target: Tensor, bins: Tensor) -> Tensor:
-    """Cross-entropy of two-hot targets: logits (n, bins), target (n,) -> scalar."""
-    return -(twohot_encode(target, bins) * F.log_softmax(logits, -1)).sum(-1).mean()
+    """Cross-entropy of two-hot targets: logits (..., bins), target (...) -> (...)."""
+    return -(twohot_encode(target, bins) * F.log_softmax(logits, -1)).sum(-1)
 
 
 def _free(nats: Tensor) -> Tensor:

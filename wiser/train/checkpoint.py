@@ -1,0 +1,83 @@
+"""A run on disk: `config.yaml`, `log.jsonl`, `model/` (the agent so far), `state.safetensors` (what resuming needs)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+from safetensors import safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from wiser.train.config import TrainConfig
+from wiser.train.learner import Learner
+from wiser.train.replay import Replay
+from wiser.worldmodel.store import save, write_atomic
+
+STATE = "state.safetensors"
+
+
+def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator, update: int) -> None:
+    """Store everything a resumed run needs. The one file that counts is replaced atomically, last."""
+    save(learner.model, folder / "model")
+    tensors = {f"model.{name}": value for name, value in learner.model.state_dict().items()}
+    tensors |= {f"slow.{name}": value for name, value in learner.slow_critic.state_dict().items()}
+    tensors |= {f"scale.{name}": value for name, value in learner.scale.state_dict().items()}
+    for i, parameter in enumerate(learner.trainable()):
+        for name, value in learner.optimiser.state[parameter].items():
+            tensors[f"optimiser.{i}.{name}"] = value
+    tensors["generator"] = learner.generator.get_state()
+    about = {
+        "update": update,
+        "optimiser_step": learner.optimiser.param_groups[0]["step"],
+        "rng": rng.bit_generator.state,
+        "replay": replay.state(),
+    }
+    packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+    write_atomic(folder / STATE, to_bytes(packed, {"about": json.dumps(about)}))
+
+
+def read(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator) -> int:
+    """Put a run back where `write` left it; returns the update it had reached (0 if it never got there)."""
+    if not (folder / STATE).exists():
+        return 0
+    with safe_open(folder / STATE, framework="pt") as file:
+        about: dict[str, Any] = json.loads(file.metadata()["about"])
+        tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+    def part(prefix: str) -> dict[str, Tensor]:
+        return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+    learner.model.load_state_dict(part("model."))
+    learner.slow_critic.load_state_dict(part("slow."))
+    learner.scale.load_state_dict(part("scale."))
+    for i, parameter in enumerate(learner.trainable()):
+        stored = part(f"optimiser.{i}.")
+        if stored:
+            learner.optimiser.state[parameter] = {name: value.to(parameter.device) for name, value in stored.items()}
+    learner.optimiser.param_groups[0]["step"] = about["optimiser_step"]
+    learner.generator.set_state(tensors["generator"].to(torch.uint8))
+    rng.bit_generator.state = about["rng"]
+    replay.restore(about["replay"])
+    return int(about["update"])
+
+
+def begin(folder: Path, config: TrainConfig) -> None:
+    """Write the config of a new run, or check that the folder belongs to the same one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, text = folder / "config.yaml", yaml.safe_dump(config.to_dict(), sort_keys=False)
+    if path.exists() and path.read_text() != text:
+        raise ValueError(f"{folder} holds a run with another config: resume it with --resume, or choose another --out")
+    write_atomic(path, text.encode())
+
+
+def config_of(folder: Path) -> TrainConfig:
+    """Read the config of an existing run."""
+    path = folder / "config.yaml"
+    if not path.is_file():
+        raise ValueError(f"{folder} is not a run: it has no config.yaml")
+    return TrainConfig.from_dict(yaml.safe_load(path.read_text()))

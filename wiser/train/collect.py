@@ -1,0 +1,120 @@
+"""Gathering experience: many environments stepped as one batch, one batched policy call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from wiser.guard import Guard
+from wiser.train.config import TrainConfig
+from wiser.train.replay import Field, Replay
+from wiser.worldmodel import Actions, Sensor, sensors_of
+from wiser.worldmodel.dreamer import DreamerV3
+
+
+def make_env(config: TrainConfig, rows: int) -> VectorEnv[Any, Any, Any]:
+    """Build the run's environment as a batch of `rows`."""
+    options: dict[str, Any] = {"sensors": config.sensors} if config.sensors else {}
+    env = gym.make_vec(config.env, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **options)
+    if env.metadata.get("autoreset_mode") != AutoresetMode.NEXT_STEP:
+        raise ValueError(f"training steps environments with autoreset NEXT_STEP, {config.env} has another mode")
+    return env
+
+
+def describe(env: VectorEnv[Any, Any, Any], config: TrainConfig) -> tuple[tuple[Sensor, ...], Actions]:
+    """Sensors the run uses, all images unless it names them, and the actions."""
+    sensors = sensors_of(env.single_observation_space)
+    if config.sensors:
+        sensors = tuple(sensor for sensor in sensors if sensor.name in config.sensors)
+    else:
+        sensors = tuple(sensor for sensor in sensors if sensor.is_image)
+    return sensors, Actions.from_space(env.single_action_space)
+
+
+def replay_fields(model: DreamerV3) -> dict[str, Field]:
+    """What is stored of every step."""
+    action = Field((), "int64") if model.actions.discrete else Field((model.actions.size,), "float32")
+    return {
+        **{sensor.name: Field(sensor.shape, sensor.dtype) for sensor in model.sensors},
+        "action": action,  # taken before the observation
+        "label": action,  # what the expert would do now
+        "reward": Field((), "float32"),
+        "first": Field((), "bool"),
+        "proceed": Field((), "bool"),
+        "deter": Field((model.config.deter,), "float16"),
+        "stoch": Field((model.config.stoch,), "uint8"),
+    }
+
+
+class Collector:
+    """Steps the environments with a mixture of the policy and the environment's expert, and fills the replay."""
+
+    def __init__(self, config: TrainConfig, model: DreamerV3, replay: Replay, seed: int) -> None:
+        self.config, self.replay = config, replay
+        self.env = make_env(config, config.rows)
+        self.expert = getattr(self.env.unwrapped, "expert_actions", None)
+        if self.expert is None and (config.cloning > 0 or config.expert_share > 0):
+            raise ValueError(f"{config.env} has no expert to learn from: set cloning and expert_share to 0")
+        self.rng = np.random.default_rng(seed)
+        self.guard = Guard(model, "none", rows=config.rows, sample=True, seed=seed)
+        self.obs, _ = self.env.reset(seed=seed)
+        self.first, self.done = np.ones(config.rows, bool), np.zeros(config.rows, bool)
+        self.action = np.zeros((config.rows, *self.env.single_action_space.shape), self.env.single_action_space.dtype)
+        self.reward, self.proceed = np.zeros(config.rows, np.float32), np.ones(config.rows, bool)
+        self.score = np.zeros(config.rows)
+        self.finished: list[float] = []  # returns of episodes the policy drove
+
+    def step(self, expert_share: float) -> None:
+        """Act once in every environment. The first `expert_share` of the rows follow the noisy expert."""
+        rows = self.config.rows
+        chosen, _ = self.guard.act(self.obs, self.first)
+        label = self.expert() if self.expert is not None else np.zeros_like(chosen)
+        guided = np.arange(rows) < round(expert_share * rows)
+        chosen = np.where(_like(guided, chosen), self._disturb(label), chosen)
+        self.guard.executed(chosen)
+        self._store(label)
+        self.obs, reward, terminated, truncated, _ = self.env.step(chosen)
+        self._keep_score(reward, terminated | truncated, guided)
+        self.action, self.reward, self.proceed = chosen, reward.astype(np.float32), ~terminated
+        self.first, self.done = self.done, terminated | truncated  # the step after an end begins the next episode
+
+    def _store(self, label: NDArray[Any]) -> None:
+        belief = self.guard.belief
+        self.replay.add(
+            {
+                **{sensor.name: self.obs[sensor.name] for sensor in self.guard.model.sensors},
+                "action": self.action,
+                "label": label,
+                "reward": self.reward * self.config.reward_scale,
+                "first": self.first,
+                "proceed": self.proceed,
+                "deter": belief.deter.half().cpu().numpy(),
+                "stoch": belief.stoch.argmax(-1).to(torch.uint8).cpu().numpy(),
+            },
+            self.config.length,
+        )
+
+    def _disturb(self, label: NDArray[Any]) -> NDArray[Any]:
+        """Replace some of the expert's actions by random ones, so that its recoveries are seen too."""
+        space = self.env.single_action_space
+        if isinstance(space, gym.spaces.Discrete):
+            random = self.rng.integers(0, space.n, len(label))
+        else:
+            assert isinstance(space, gym.spaces.Box)
+            random = self.rng.uniform(space.low, space.high, label.shape).astype(label.dtype)
+        wild = self.rng.random(len(label)) < self.config.expert_noise
+        return np.where(_like(wild, label), random, label)
+
+    def _keep_score(self, reward: NDArray[Any], done: NDArray[np.bool_], guided: NDArray[np.bool_]) -> None:
+        self.score += reward
+        self.finished += self.score[done & ~guided].tolist()
+        self.score[done] = 0.0
+
+
+def _like(flags: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[np.bool_]:
+    return flags.reshape(-1, *[1] * (values.ndim - 1))

@@ -1,0 +1,110 @@
+"""Everything a training run can be told, and the presets that stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+PRESETS = Path(__file__).parent / "presets"
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One run. Presets are YAML files with some of these fields; later ones win, the command line last."""
+
+    env: str = "wiser/FourLane-v0"
+    """Gymnasium id of a vector environment with Dict observations."""
+    sensors: tuple[str, ...] = ()
+    """Which sensors to use; empty = all images."""
+    size: str = "12m"
+    """Model size, from nano to 200m."""
+    fusion: Literal["late", "channels"] = "late"
+    """One tower per sensor, or images concatenated on the channel axis."""
+    variant: Literal["base", "dropout", "augmented"] = "base"
+    """What happens to the encoder's input: nothing, Algorithm 1, or added Gaussian noise."""
+    seed: int = 0
+    """Seed of weights, environments, exploration and batches."""
+
+    updates: int = 100_000
+    """Gradient steps in all."""
+    rows: int = 16
+    """Environments stepped as one batch."""
+    steps_per_update: int = 1
+    """Steps of every environment between two updates."""
+    prefill: int = 64
+    """Steps of every environment before the first update."""
+    batch: int = 16
+    """Sequences per update."""
+    length: int = 64
+    """Steps per sequence."""
+    capacity: int = 5_000_000
+    """Steps kept in the replay."""
+    decode_share: float = 1.0
+    """Share of the steps of a batch that are decoded."""
+
+    learning_rate: float = 4e-5
+    """Of LaProp, after warm-up."""
+    warmup: int = 1000
+    """Updates over which the learning rate rises."""
+    reward_scale: float = 1.0
+    """Factor on rewards as the model sees them."""
+    noise_std: float = 0.2
+    """Of the `augmented` variant, in units of the full range; drawn uniformly from 0 to this for every frame."""
+
+    expert_share: float = 0.0
+    """Share of the environments that the environment's own expert drives at first; fades to 0 with the cloning term."""
+    expert_noise: float = 0.1
+    """Share of random actions in what those experts do."""
+    cloning: float = 0.0
+    """Initial weight of the behaviour-cloning term on the actor; needs an environment with `expert_actions`."""
+    cloning_end: float = 0.5
+    """Fraction of the run at which the cloning term has faded to `cloning_floor`."""
+    cloning_floor: float = 0.0
+    """Weight of the cloning term from then on."""
+
+    segment: int = 1000
+    """Updates between checkpoints. Environments start afresh with each: a resumed run equals an uninterrupted one."""
+    evaluate_every: int = 1000
+    """Updates between evaluations."""
+    evaluate_episodes: int = 16
+    """Episodes of each evaluation, on seeds that training never sees."""
+    log_every: int = 50
+    """Updates between two log lines."""
+    threads: int = 2
+    """Torch threads."""
+    device: str = "cpu"
+    """Torch device."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TrainConfig:
+        """Read plain values; unknown fields are a ValueError that lists the known ones."""
+        known = {field.name for field in fields(cls)}
+        if unknown := set(values) - known:
+            raise ValueError(f"unknown fields {sorted(unknown)}; there are {', '.join(sorted(known))}")
+        sensors = tuple(values.get("sensors", ()))
+        return cls(**{**values, "sensors": sensors})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for YAML and JSON."""
+        return {**asdict(self), "sensors": list(self.sensors)}
+
+    def cloning_weight(self, update: int) -> float:
+        """Weight of the cloning term at an update: linear from `cloning` to `cloning_floor`."""
+        faded = min(1.0, update / max(1.0, self.cloning_end * self.updates))
+        return self.cloning + (self.cloning_floor - self.cloning) * faded
+
+
+def stack(names: Iterable[str]) -> TrainConfig:
+    """Merge presets by name, in order."""
+    values: dict[str, Any] = {}
+    for name in names:
+        path = PRESETS / f"{name}.yaml"
+        if not path.is_file():
+            known = sorted(found.relative_to(PRESETS).with_suffix("").as_posix() for found in PRESETS.rglob("*.yaml"))
+            raise ValueError(f"no preset {name!r}; there are {', '.join(known)}")
+        values |= yaml.safe_load(path.read_text()) or {}
+    return TrainConfig.from_dict(values)

@@ -1,0 +1,124 @@
+"""One gradient step: world model, actor and critic together."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from wiser.train.behaviour import ReturnScale, action_logprob, actor_critic_loss, imagine, replay_value_loss
+from wiser.train.config import TrainConfig
+from wiser.train.losses import world_model_loss
+from wiser.train.optimiser import LaProp
+from wiser.train.replay import Replay, Sample
+from wiser.train.unroll import Sequences, Unrolled, observe
+from wiser.train.variants import input_masks, input_readings
+from wiser.worldmodel.dreamer import DreamerV3
+from wiser.worldmodel.dreamer.heads import features
+from wiser.worldmodel.protocol import Belief
+
+SLOW_DECAY = 0.98
+
+
+class Learner:
+    """Everything that learns, and how."""
+
+    def __init__(self, config: TrainConfig, model: DreamerV3) -> None:
+        self.config, self.model = config, model
+        self.slow_critic = copy.deepcopy(model.critic).requires_grad_(False)
+        self.scale = ReturnScale().to(config.device)
+        self.optimiser = LaProp(list(self.trainable()), config.learning_rate, warmup=config.warmup)
+        self.generator = torch.Generator(config.device).manual_seed(config.seed)
+
+    def trainable(self) -> Iterator[Tensor]:
+        """Every weight of the model."""
+        yield from self.model.parameters()
+
+    def update(self, replay: Replay, rng: np.random.Generator, cloning: float) -> dict[str, Tensor]:
+        """Learn from one batch; returns the terms of the loss."""
+        config, model = self.config, self.model
+        sample = replay.sample(config.batch, config.length, rng)
+        batch, label = to_tensors(sample, model, config.device)
+        unrolled = self._observe(sample, batch)
+        total, terms = world_model_loss(model, batch, unrolled, self._decoded(batch))
+        for name, value in self._behaviour(batch, unrolled, label, cloning).items():
+            total = total + value
+            terms[name] = value.detach()
+        self.optimiser.zero_grad(set_to_none=True)
+        total.backward()
+        self.optimiser.step()
+        self._follow_slowly()
+        replay.refresh(sample, stored_belief(unrolled.belief))
+        return terms
+
+    def _observe(self, sample: Sample, batch: Sequences) -> Unrolled:
+        shape = (self.config.batch, self.config.length)
+        masks = input_masks(self.config, shape, len(self.model.sensors), self.generator)
+        seen = batch._replace(obs=input_readings(self.config, batch.obs, self.generator))
+        return observe(self.model, seen, masks, self.generator, belief_before(sample, self.model, self.config.device))
+
+    def _decoded(self, batch: Sequences) -> Tensor | None:
+        if self.config.decode_share >= 1.0:
+            return None
+        count = batch.first.numel()
+        order = torch.randperm(count, generator=self.generator, device=self.generator.device)
+        return order[: max(1, round(self.config.decode_share * count))]
+
+    def _behaviour(self, batch: Sequences, unrolled: Unrolled, label: Tensor, cloning: float) -> dict[str, Tensor]:
+        rows, steps = batch.first.shape
+        deter, stoch = unrolled.belief.deter.detach(), unrolled.belief.stoch.detach()
+        start = Belief(deter.flatten(0, 1), stoch.flatten(0, 1))  # (B * T, ...)
+        imagined = imagine(self.model, start, self.generator)
+        terms, returns = actor_critic_loss(self.model, self.slow_critic, self.scale, imagined, batch.proceed.flatten())
+        x = features(Belief(deter, stoch))  # (B, T, F)
+        last = torch.cat([batch.first[:, 1:], torch.zeros_like(batch.first[:, :1])], 1).float()
+        terms["replay_critic"] = replay_value_loss(
+            self.model, self.slow_critic, x, batch.reward, batch.proceed, last, returns.view(rows, steps)
+        )
+        if cloning > 0:
+            terms["cloning"] = -cloning * action_logprob(self.model, x, label)[0].mean()
+        return terms
+
+    @torch.no_grad()
+    def _follow_slowly(self) -> None:
+        fast, slow = list(self.model.critic.parameters()), list(self.slow_critic.parameters())
+        torch._foreach_lerp_(slow, fast, 1 - SLOW_DECAY)
+
+
+def to_tensors(sample: Sample, model: DreamerV3, device: str) -> tuple[Sequences, Tensor]:
+    """Sequences for the model, and the expert's actions as the model writes them (B, T, A)."""
+    steps = {name: torch.from_numpy(value).to(device) for name, value in sample.steps.items()}
+    batch = Sequences(
+        {sensor.name: steps[sensor.name] for sensor in model.sensors},
+        encode_actions(steps["action"], model),
+        steps["first"],
+        steps["reward"],
+        steps["proceed"].float(),
+    )
+    return batch, encode_actions(steps["label"], model)
+
+
+def encode_actions(actions: Tensor, model: DreamerV3) -> Tensor:
+    """Environment actions (...) or (..., A) -> one-hot or scaled to [-1, 1], (..., A)."""
+    if model.actions.discrete:
+        return F.one_hot(actions.long(), model.actions.size).float()
+    low, high = actions.new_tensor(model.actions.low), actions.new_tensor(model.actions.high)
+    return (actions - low) / (high - low) * 2 - 1
+
+
+def belief_before(sample: Sample, model: DreamerV3, device: str) -> Belief:
+    """Return the stored belief before each sequence; the initial one where there is none."""
+    keep = torch.from_numpy(~sample.fresh_start).to(device)[:, None]
+    deter = torch.from_numpy(sample.before["deter"]).to(device).float()
+    stoch = F.one_hot(torch.from_numpy(sample.before["stoch"]).to(device).long(), model.config.classes).float()
+    return Belief(deter * keep, stoch * keep[..., None])
+
+
+def stored_belief(belief: Belief) -> dict[str, np.ndarray]:
+    """Beliefs (B, T, ...) in the form the replay keeps them."""
+    deter, stoch = belief.deter.detach(), belief.stoch.detach()
+    return {"deter": deter.half().cpu().numpy(), "stoch": stoch.argmax(-1).to(torch.uint8).cpu().numpy()}

@@ -1,0 +1,94 @@
+"""The training loop. A run is a chain of segments; each starts from a checkpoint and fresh environments."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import wiser.envs  # noqa: F401 - registers the environments
+from wiser.train import checkpoint
+from wiser.train.collect import Collector, describe, make_env, replay_fields
+from wiser.train.config import TrainConfig
+from wiser.train.learner import Learner
+from wiser.train.replay import Replay
+from wiser.train.score import evaluate
+from wiser.train.warmstart import start_at_mean
+from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
+
+Report = Callable[[dict[str, Any]], None]
+
+
+def build_model(config: TrainConfig) -> DreamerV3:
+    """Make a new model for the run's environment."""
+    sensors, actions = describe(make_env(config, 1), config)
+    shape = DreamerConfig.of_size(config.size, sensors, actions, fusion=config.fusion)
+    return DreamerV3(shape, seed=config.seed).to(config.device)
+
+
+def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
+    """Start or go on with the run in `folder` until its last update. Ctrl-C stops it; it can be resumed."""
+    torch.set_num_threads(config.threads)
+    checkpoint.begin(folder, config)
+    model = build_model(config)
+    replay = Replay(replay_fields(model), config.rows, config.capacity, folder / "replay")
+    learner, rng = Learner(config, model), np.random.default_rng(config.seed)
+    update = checkpoint.read(folder, learner, replay, rng)
+    with open(folder / "log.jsonl", "a") as log:
+        while update < config.updates:
+            update = _segment(config, learner, replay, rng, update, lambda line: _note(line, log, report))
+            checkpoint.write(folder, learner, replay, rng, update)
+            if update % config.evaluate_every == 0 or update >= config.updates:
+                _note({"update": update, **evaluate(config, model, config.evaluate_episodes)}, log, report)
+    return model
+
+
+def _segment(
+    config: TrainConfig, learner: Learner, replay: Replay, rng: np.random.Generator, start: int, note: Report
+) -> int:
+    """Collect and learn until the next checkpoint is due; returns the update reached."""
+    collector = Collector(config, learner.model, replay, seed=_segment_seed(config, start))
+    end = min(config.updates, (start // config.segment + 1) * config.segment)
+    if start == 0:
+        for _ in range(max(config.prefill, config.length + 1)):
+            collector.step(config.expert_share)
+        sample = replay.sample(config.rows, config.length, np.random.default_rng(config.seed))
+        start_at_mean(learner.model, {s.name: torch.from_numpy(sample.steps[s.name]) for s in learner.model.sensors})
+    terms: dict[str, list[float]] = {}
+    since, began = start, time.perf_counter()
+    for update in range(start, end):
+        share = config.expert_share * config.cloning_weight(update) / config.cloning if config.cloning else 0.0
+        for _ in range(config.steps_per_update):
+            collector.step(share)
+        for name, value in learner.update(replay, rng, config.cloning_weight(update)).items():
+            terms.setdefault(name, []).append(float(value))
+        if (update + 1) % config.log_every == 0:
+            rate = (update + 1 - since) * config.batch * config.length / (time.perf_counter() - began)
+            scores = collector.finished[-20:]
+            means = {name: float(np.mean(values)) for name, values in terms.items()}
+            note(
+                {
+                    "update": update + 1,
+                    "rate": rate,
+                    "policy_score": float(np.mean(scores)) if scores else None,
+                    **means,
+                }
+            )
+            terms, since, began = {}, update + 1, time.perf_counter()
+    return end
+
+
+def _segment_seed(config: TrainConfig, update: int) -> int:
+    """Seed of a segment's environments: far apart, and below the seeds that evaluation uses."""
+    return int(np.random.default_rng([config.seed, update]).integers(0, 900_000))
+
+
+def _note(line: dict[str, Any], log: Any, report: Report) -> None:
+    log.write(json.dumps(line) + "\n")
+    log.flush()
+    report(line)
