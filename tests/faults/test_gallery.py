@@ -13,7 +13,9 @@ def test_draws_every_fault(tmp_path, capsys) -> None:
     assert "16 faults" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("change", "message"), [({"preset": "wild"}, "choose from"), ({"image": "no.png"}, "readable")])
+@pytest.mark.parametrize(
+    ("change", "message"), [({"preset": "wild"}, "choose from"), ({"image": "no.png"}, "readable")]
+)
 def test_mistakes_are_named(tmp_path, change, message) -> None:
     with pytest.raises(SystemExit, match=message):
         gallery(Gallery(out=tmp_path / "faults.png", **change))

@@ -6,7 +6,7 @@ import torch
 
 from tests import tiny
 from wiser.worldmodel.dreamer.heads import TwoHotHead, features
-from wiser.worldmodel.dreamer.maths import symexp, symlog, twohot_bins, twohot_encode, twohot_mean
+from wiser.worldmodel.dreamer.maths import symexp, symlog, twohot_bins, twohot_cross_entropy, twohot_mean
 from wiser.worldmodel.protocol import Belief
 
 
@@ -111,10 +111,13 @@ def test_symlog_and_symexp_are_inverse() -> None:
 
 def test_twohot_by_hand() -> None:
     bins = torch.tensor([-2.0, -1.0, 0.0, 1.0, 2.0])
-    encoded = twohot_encode(torch.tensor([-5.0, -1.0, 0.25, 1.5, 9.0]), bins)
-    table = [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0.75, 0.25, 0], [0, 0, 0, 0.5, 0.5], [0, 0, 0, 0, 1]]
-    torch.testing.assert_close(encoded, torch.tensor(table))
-    torch.testing.assert_close(twohot_mean(encoded.log(), bins), torch.tensor([-2.0, -1.0, 0.25, 1.5, 2.0]))
+    table = torch.tensor(
+        [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0.75, 0.25, 0], [0, 0, 0, 0.5, 0.5], [0, 0, 0, 0, 1]]
+    )
+    logprobs = torch.log_softmax(torch.randn(5, 5, generator=torch.Generator().manual_seed(0)), -1)
+    found = twohot_cross_entropy(logprobs, torch.tensor([-5.0, -1.0, 0.25, 1.5, 9.0]), bins)
+    torch.testing.assert_close(found, -(table * logprobs).sum(-1))
+    torch.testing.assert_close(twohot_mean(table.log(), bins), torch.tensor([-2.0, -1.0, 0.25, 1.5, 2.0]))
 
 
 def test_bins_are_symmetric_and_sorted() -> None:

@@ -7,16 +7,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from wiser.train.losses import twohot_loss
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import TwoHotHead, features
-from wiser.worldmodel.dreamer.maths import twohot_mean
 from wiser.worldmodel.latents import one_hot_sample
 from wiser.worldmodel.protocol import Belief
 
 LAMBDA, DISCOUNT_HORIZON, HORIZON = 0.95, 333, 15
 DISCOUNT = 1 - 1 / DISCOUNT_HORIZON
-ENTROPY, SLOW_REGULARISER, REPLAY_VALUE = 3e-4, 1.0, 0.3
+ENTROPY, REPLAY_VALUE = 3e-4, 0.3
 
 
 class Imagined(NamedTuple):
@@ -89,7 +87,7 @@ def actor_critic_loss(
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Actor and critic terms on imagined roll-outs, and the returns of their starts. `alive` (n,) weighs the starts."""
     x = imagined.features
-    slow = twohot_mean(slow_critic(x), slow_critic.bins).detach()  # (n, H + 1)
+    slow = slow_critic.mean(x).detach()  # (n, H + 1)
     returns = lambda_returns(imagined.reward, imagined.proceed, slow, slow[:, -1])  # (n, H)
     advantage = (returns - slow[:, :-1]) / scale(returns)
     weight = torch.cumprod(torch.cat([alive[:, None], imagined.proceed[:, 1:-1] * DISCOUNT], 1), 1)  # (n, H)
@@ -100,10 +98,8 @@ def actor_critic_loss(
 
 
 def critic_loss(critic: TwoHotHead, slow: Tensor, x: Tensor, returns: Tensor, weight: Tensor) -> Tensor:
-    """Two-hot regression on returns, pulled towards the slow critic's own prediction."""
-    logits = critic(x)
-    target = twohot_loss(logits, returns, critic.bins) + SLOW_REGULARISER * twohot_loss(logits, slow, critic.bins)
-    return (weight * target).mean()
+    """Two-hot regression on returns, pulled with equal weight towards the slow critic's own prediction."""
+    return (weight * critic.loss(x, returns, slow)).mean()
 
 
 def action_logprob(model: DreamerV3, x: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
@@ -122,7 +118,7 @@ def replay_value_loss(
 
     `last` (B, T) marks steps after which the stored sequence jumps to another episode.
     """
-    slow = twohot_mean(slow_critic(x), slow_critic.bins).detach()
+    slow = slow_critic.mean(x).detach()
     live, mix = proceed[:, 1:] * DISCOUNT, (1 - last[:, 1:]) * LAMBDA
     interim = reward[:, 1:] + (1 - mix) * live * starts[:, 1:]
     returns = [starts[:, -1]]

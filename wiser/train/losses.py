@@ -11,7 +11,7 @@ from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.decoder import VectorDecoder
 from wiser.worldmodel.dreamer.encoder import unit_image
 from wiser.worldmodel.dreamer.heads import features
-from wiser.worldmodel.dreamer.maths import symlog, twohot_encode
+from wiser.worldmodel.dreamer.maths import symlog
 from wiser.worldmodel.latents import kl_categorical
 from wiser.worldmodel.protocol import Belief
 
@@ -31,7 +31,7 @@ def world_model_loss(
     terms = {
         "dynamics": _free(kl_categorical(unrolled.posterior.detach(), unrolled.prior)),
         "representation": _free(kl_categorical(unrolled.posterior, unrolled.prior.detach())),
-        "reward": twohot_loss(model.reward(x), batch.reward.flatten(), model.reward.bins).mean(),
+        "reward": model.reward.loss(x, batch.reward.flatten()).mean(),
         "continue": F.binary_cross_entropy_with_logits(model.proceed(x), batch.proceed.flatten()),
     }
     if decoded is not None:
@@ -46,11 +46,6 @@ def world_model_loss(
         terms[f"decode/{name}"] = gap.square().sum(1).mean()
     total = torch.stack([SCALES.get(name, 1.0) * value for name, value in terms.items()]).sum()
     return total, {name: value.detach() for name, value in terms.items()}
-
-
-def twohot_loss(logits: Tensor, target: Tensor, bins: Tensor) -> Tensor:
-    """Cross-entropy of two-hot targets: logits (..., bins), target (...) -> (...)."""
-    return -(twohot_encode(target, bins) * F.log_softmax(logits, -1)).sum(-1)
 
 
 def _free(nats: Tensor) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -35,8 +34,8 @@ class ConvTower(nn.Module):
         self.features = (height // 16) * (width // 16) * widths[-1]
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, H, W, C) in [0, 1] -> (B, E)."""
-        x = (x - 0.5).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
+        """uint8, or floats in [0, 1]: (B, H, W, C) -> (B, E)."""
+        x = (unit_image(x) - 0.5).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
         for convolve, norm in zip(self.convs, self.norms, strict=True):
             x = norm(F.max_pool2d(convolve(x), 2))
         return x.flatten(1)
@@ -56,8 +55,9 @@ class PatchTower(nn.Module):
         self.features = (height // (2 * PATCH)) * (width // (2 * PATCH)) * units
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, H, W, C) in [0, 1] -> (B, E)."""
-        x = self.embed_norm(self.embed(split_patches(x - 0.5, PATCH)))  # (B, H/8, W/8, units)
+        """uint8, or floats in [0, 1]: (B, H, W, C) -> (B, E)."""
+        x = unit_image(split_patches(x, PATCH)) - 0.5  # cut before converting: bytes move faster than floats
+        x = self.embed_norm(self.embed(x))  # (B, H/8, W/8, units)
         return self.merge_norm(self.merge(split_patches(x, 2))).flatten(1)
 
 
@@ -89,11 +89,6 @@ def image_tower(config: DreamerConfig, shape: tuple[int, ...]) -> ConvTower | Pa
 def sensor_tower(config: DreamerConfig, sensor: Sensor) -> nn.Module:
     """Build the tower of one sensor for late fusion."""
     return image_tower(config, sensor.shape) if sensor.is_image else VectorTower(sensor.size, config.units)
-
-
-def reading(sensor: Sensor, obs: Mapping[str, Tensor]) -> Tensor:
-    """Fetch one sensor's input in the scale the towers expect."""
-    return unit_image(obs[sensor.name]) if sensor.is_image else obs[sensor.name]
 
 
 def blank(sensor: Sensor, like: Tensor) -> Tensor:

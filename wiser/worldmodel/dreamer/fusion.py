@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.encoder import blank, image_tower, reading, sensor_tower
+from wiser.worldmodel.dreamer.encoder import blank, image_tower, sensor_tower, unit_image
 from wiser.worldmodel.dreamer.layers import init_weight
 
 _IMAGES_PER_PASS = 256  # bounds the memory of channel fusion when it encodes many subsets
@@ -52,7 +52,7 @@ class LateFusion(nn.Module):
         """Encode each sensor once."""
         terms = torch.stack(
             [
-                project(tower(reading(sensor, obs)))
+                project(tower(obs[sensor.name]))
                 for sensor, tower, project in zip(self.sensors, self.towers, self.projections, strict=True)
             ],
             1,
@@ -109,7 +109,7 @@ class ChannelFusion(nn.Module):
 
     def embed(self, obs: Mapping[str, Tensor]) -> Features:
         """Stack the images and encode the vectors; the stack is encoded in `first_layer`, once per subset."""
-        images = torch.cat([reading(s, obs) for s in self.sensors if s.is_image], -1)  # (B, H, W, C of all)
+        images = torch.cat([unit_image(obs[s.name]) for s in self.sensors if s.is_image], -1)  # (B, H, W, C of all)
         hidden = self.projection.out_features
         deltas = [images.new_zeros(images.shape[0], hidden)] * len(self.sensors)
         masked = images.new_zeros(hidden)
@@ -117,7 +117,7 @@ class ChannelFusion(nn.Module):
             if not sensor.is_image:
                 tower, project = self.vector_towers[sensor.name], self.vector_projections[sensor.name]
                 term = project(tower(blank(sensor, images)))[0]  # (H,)
-                deltas[i] = project(tower(reading(sensor, obs))) - term
+                deltas[i] = project(tower(obs[sensor.name])) - term
                 masked = masked + term
         return Features(masked, torch.stack(deltas, 1), images)
 

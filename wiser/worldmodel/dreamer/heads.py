@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.layers import MLP, linear
-from wiser.worldmodel.dreamer.maths import twohot_bins, twohot_mean
+from wiser.worldmodel.dreamer.maths import twohot_bins, twohot_cross_entropy, twohot_mean
 from wiser.worldmodel.latents import one_hot_mode, one_hot_sample, unimix_logprobs
 from wiser.worldmodel.protocol import Belief
 
@@ -45,6 +45,11 @@ class TwoHotHead(nn.Module):
     def mean(self, x: Tensor) -> Tensor:
         """Features (..., F) -> expected value (...)."""
         return twohot_mean(self(x), self.bins)
+
+    def loss(self, x: Tensor, *targets: Tensor) -> Tensor:
+        """Cross-entropy (...) with the sum of some targets (...), at features (..., F)."""
+        logprobs = F.log_softmax(self(x), -1)
+        return torch.stack([twohot_cross_entropy(logprobs, target, self.bins) for target in targets]).sum(0)
 
 
 class ContinueHead(nn.Module):

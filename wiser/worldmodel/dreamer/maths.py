@@ -31,11 +31,13 @@ def twohot_mean(logits: Tensor, bins: Tensor) -> Tensor:
     return pairs.sum(-1) + weighted[..., half]
 
 
-def twohot_encode(value: Tensor, bins: Tensor) -> Tensor:
-    """Spread each value (...) over its two neighbouring bins (..., bins) so that the mean is the value."""
+def twohot_cross_entropy(logprobs: Tensor, value: Tensor, bins: Tensor) -> Tensor:
+    """Cross-entropy (...) of log-probabilities (..., bins) with each value (...) spread over its two nearest bins.
+
+    The weights of the two bins make their mean the value. Only those two log-probabilities are looked up.
+    """
     value = value.clamp(bins[0], bins[-1])
-    above = torch.searchsorted(bins, value).clamp(1, bins.shape[0] - 1)
+    above = torch.searchsorted(bins, value).clamp(1, bins.shape[0] - 1)  # (...)
     low, high = bins[above - 1], bins[above]
-    weight = ((value - low) / (high - low))[..., None]
-    count = bins.shape[0]
-    return F.one_hot(above - 1, count) * (1 - weight) + F.one_hot(above, count) * weight
+    near = logprobs.gather(-1, torch.stack([above - 1, above], -1))  # (..., 2)
+    return -torch.lerp(near[..., 0], near[..., 1], (value - low) / (high - low))
