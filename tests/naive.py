@@ -24,8 +24,9 @@ def encode(model: DreamerV3, obs: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     else:
         stack = torch.cat([scaled[s.name] for s in model.sensors if s.is_image], -1)
         vectors = [s.name for s in model.sensors if not s.is_image]
-        features = [fusion.tower(stack), *(fusion.vector_towers[name](scaled[name]) for name in vectors)]
-        weights = [fusion.projection.weight, *(fusion.vector_projections[name].weight for name in vectors)]
+        towers = zip(vectors, fusion.vector_towers, strict=True)
+        features = [fusion.tower(stack), *(tower(scaled[name]) for name, tower in towers)]
+        weights = [fusion.projection.weight, *(projection.weight for projection in fusion.vector_projections)]
     return torch.cat(features, -1), torch.cat(weights, -1)
 
 

@@ -26,7 +26,8 @@ CASES = {
     "shape (8, 8, 3) instead of (16, 16, 3)": lambda o: o.update(camera=np.zeros((8, 8, 3), np.uint8)),
     "float32 values instead of uint8": lambda o: o.update(camera=np.zeros((16, 16, 3), np.float32)),
     "int64 values instead of uint8": lambda o: o.update(camera=np.full((16, 16, 3), 256)),
-    "complex numbers": lambda o: o.update(camera=np.zeros((16, 16, 3), np.complex64)),
+    "torch.complex64 instead of plain numbers": lambda o: o.update(camera=np.zeros((16, 16, 3), np.complex64)),
+    "torch.sparse_coo instead of plain numbers": lambda o: o.update(camera=torch.ones(16, 16, 3).to_sparse()),
     "unreadable: TypeError": lambda o: o.update(camera=np.zeros((16, 16, 3), object)),
 }
 
@@ -57,12 +58,38 @@ def test_range_check_can_be_switched_off() -> None:
     assert guard(health=Health(range=False)).act(obs)[1].reasons == {}
 
 
-def test_integers_of_another_width_are_taken_when_they_fit() -> None:
+@pytest.mark.parametrize("kinds", [("int64", "float64"), ("uint16", ">f4"), (">i4", "float16"), ("int16", "float32")])
+def test_numbers_of_another_width_are_taken_when_they_fit(kinds: tuple[str, str]) -> None:
     obs = good(np.random.default_rng(0))
+    obs["speed"] = np.array([0.5, -1.0], np.float32)
     plain, wide = guard(), guard()
     plain.act(obs)
-    wide.act({"camera": obs["camera"].astype(np.int64), "speed": obs["speed"].astype(np.float64)})
+    _, verdict = wide.act({"camera": obs["camera"].astype(kinds[0]), "speed": obs["speed"].astype(kinds[1])})
+    assert verdict.reasons == {}
     assert torch.equal(plain.belief.stoch, wide.belief.stoch)
+
+
+def test_one_row_cannot_blind_another() -> None:
+    obs = tiny.batch(SENSORS, 3, np.random.default_rng(0))
+    camera = obs["camera"].astype(np.int64)
+    camera[1, 0, 0, 0] = -1
+    _, verdict = guard(rows=3).act({**obs, "camera": camera})
+    assert verdict.reasons == [{}, {"camera": "int64 values instead of uint8"}, {}]
+
+
+def test_readings_under_a_mask_are_missing_for_one_environment_too() -> None:
+    obs = good(np.random.default_rng(0))
+    hidden = np.ma.masked_array(obs["camera"], np.ones(obs["camera"].shape, bool))
+    assert guard().act({**obs, "camera": hidden})[1].reasons == {"camera": "missing"}
+    assert guard(rows=1).act([{**obs, "camera": hidden}])[1].reasons == [{"camera": "missing"}]
+
+
+def test_patience_with_frozen_streams_can_differ_by_sensor() -> None:
+    obs, watch = good(np.random.default_rng(0)), guard(health=Health(frozen_after={"camera": 1}))
+    watch.act(obs)
+    assert watch.act(obs)[1].reasons == {"camera": "frozen for 1 steps"}
+    with pytest.raises(ValueError, match="radar"):
+        guard(health=Health(frozen_after={"radar": 3}))
 
 
 def test_frozen_stream_is_masked_after_k_repeats_and_comes_back() -> None:
@@ -135,6 +162,20 @@ def test_observations_are_never_written_to() -> None:
     guard(rows=2).act(obs)
     for name, value in obs.items():
         assert np.array_equal(value, before[name], equal_nan=name == "speed")
+
+
+def test_the_language_of_the_answer_survives_the_loss_of_all_sensors() -> None:
+    obs = tiny.batch(SENSORS, 2, np.random.default_rng(0))
+    seen = []
+    watch = guard(rows=2, blind_limit=0, fallback=lambda verdict: seen.append(type(verdict.trusted)) or 1)
+    watch.act(tiny.tensors(obs))
+    action, verdict = watch.act({})
+    assert isinstance(action, torch.Tensor)
+    assert isinstance(verdict.trusted, torch.Tensor)
+    action, _ = watch.act(obs)
+    assert isinstance(action, np.ndarray)
+    watch.act(None)
+    assert seen == [torch.Tensor] * 2 + [np.ndarray] * 2, "the fallback is spoken to in the same language"
 
 
 def test_torch_in_torch_out_and_numpy_in_numpy_out() -> None:

@@ -55,6 +55,8 @@ def hostile_value(sensor: Sensor, good: np.ndarray, rng: np.random.Generator) ->
         lambda: np.flip(good),
         lambda: torch.as_tensor(good).requires_grad_(good.dtype == np.float32),
         lambda: torch.full(good.shape, float("nan")),
+        lambda: torch.as_tensor(good).to_sparse(),
+        lambda: good.astype(good.dtype.newbyteorder()),
         lambda: np.ma.masked_array(good, mask=rng.random(good.shape) < 0.5),
         lambda: good.astype(np.float64) * 1e6,
         lambda: -good.astype(np.int32),
@@ -86,11 +88,21 @@ def hostile_observation(good: dict[str, np.ndarray], rng: np.random.Generator) -
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("settings", ["greedy", "exhaustive", "reject"])
 @pytest.mark.parametrize("rows", [None, 3])
-def test_no_exception_and_no_non_finite_belief(settings: str, rows: int | None) -> None:
+@pytest.mark.parametrize("actions", [tiny.DISCRETE, tiny.CONTINUOUS])
+def test_no_exception_and_no_non_finite_belief(settings: str, rows: int | None, actions) -> None:
     rejection = Rejection(tau=0.3, transitions="reference") if settings == "reject" else None
-    model = tiny.model(SENSORS)
-    health = Health(frozen_after=3, max_age=0.5)
-    guard = Guard(model, "none" if rejection else settings, rejection, rows=rows, health=health, blind_limit=4)
+    model = tiny.model(SENSORS, actions)
+    stop = 0 if actions.discrete else [0.0, 0.0]
+    guard = Guard(
+        model,
+        "none" if rejection else settings,
+        rejection,
+        rows=rows,
+        health=Health(frozen_after=3, max_age=0.5),
+        blind_limit=4,
+        fallback=lambda verdict: stop,
+        sample=not actions.discrete,
+    )
     rng = np.random.default_rng(0)
     good = None
     for step in range(400):
@@ -101,8 +113,12 @@ def test_no_exception_and_no_non_finite_belief(settings: str, rows: int | None) 
         action, verdict = guard.act(hostile_observation(good, rng), rng.random() < 0.05, ages)
         assert torch.isfinite(guard.belief.deter).all(), step
         assert torch.isfinite(guard.belief.stoch).all(), step
-        assert np.isin(np.asarray(action), range(5)).all()
-        assert np.isfinite(np.asarray(verdict.surprise)).all()
+        if actions.discrete:
+            assert np.isin(np.asarray(action), range(5)).all()
+        else:
+            assert (np.abs(np.asarray(action)) <= [3.0, 1.0]).all()
+        assert np.isfinite(np.asarray(verdict.surprise))[np.asarray(verdict.trusted).any(-1)].all()
+        assert not (np.asarray(verdict.surprise) < 0).any()
         assert not (np.asarray(verdict.trusted) & ~np.asarray(verdict.healthy)).any()
         masked = ~np.asarray(verdict.healthy).reshape(guard.rows, -1)
         reasons = [verdict.reasons] if rows is None else verdict.reasons

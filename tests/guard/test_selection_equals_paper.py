@@ -1,11 +1,16 @@
 """Greedy is Algorithm 2 and exhaustive is a loop over all subsets, whatever the fusion, sensor count and batch."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 from tests import naive, tiny
-from wiser.guard import Exhaustive, Greedy
+from wiser.guard import Exhaustive, Greedy, Guard, RandomMask
 from wiser.guard.draws import RowDraws
 from wiser.guard.look import Look
 from wiser.worldmodel.protocol import Belief, Prior
@@ -40,7 +45,9 @@ def test_greedy_is_algorithm_2(count: int, fusion: str, rows: int) -> None:
     look = look_at(model, rows, np.random.default_rng(count * 10 + rows))
     for depth in (None, 0, 1, 3):
         for include_full in (False, True):
-            choice = Greedy(depth, include_full).select(look, look.mask, RowDraws(0, rows))
+            choice = Greedy(depth, include_full).select(
+                look, look.mask, torch.ones(rows, dtype=torch.bool), RowDraws(0, rows)
+            )
             for i in range(rows):
                 subset, latent = naive.algorithm2(model, *row(look, i), depth, include_full)
                 assert choice.mask[i].tolist() == subset
@@ -53,8 +60,8 @@ def test_greedy_is_algorithm_2(count: int, fusion: str, rows: int) -> None:
 def test_exhaustive_is_the_loop_over_all_subsets(count: int, fusion: str, rows: int) -> None:
     model = tiny.model(sensors_of(count, fusion), fusion=fusion, seed=count)
     look = look_at(model, rows, np.random.default_rng(count * 10 + rows))
-    choice = Exhaustive().select(look, look.mask, RowDraws(0, rows))
-    for i in range(rows if count < 7 else 1):
+    choice = Exhaustive().select(look, look.mask, torch.ones(rows, dtype=torch.bool), RowDraws(0, rows))
+    for i in range(rows):
         subset, latent = naive.exhaustive(model, *row(look, i))
         assert choice.mask[i].tolist() == subset
         torch.testing.assert_close(choice.logprobs[i], latent, atol=1e-5, rtol=0)
@@ -76,9 +83,11 @@ def test_required_sensors_are_never_masked_and_the_best_of_the_rest_is_found() -
     model = tiny.model(tiny.images(5))
     look = look_at(model, 6, np.random.default_rng(3))
     for selector in (Greedy(required=("camera1", "camera4")), Exhaustive(required=("camera1", "camera4"))):
-        choice = selector.select(look, look.mask, RowDraws(0, 6))
+        choice = selector.select(look, look.mask, torch.ones(6, dtype=torch.bool), RowDraws(0, 6))
         assert choice.mask[:, [1, 4]].all()
-    best = Exhaustive(required=("camera1", "camera4")).select(look, look.mask, RowDraws(0, 6))
+    best = Exhaustive(required=("camera1", "camera4")).select(
+        look, look.mask, torch.ones(6, dtype=torch.bool), RowDraws(0, 6)
+    )
     for i in range(6):
         prior, obs = row(look, i)
         subsets = [[a, True, b, c, True] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
@@ -91,16 +100,29 @@ def test_required_sensors_alone_are_used_when_nothing_else_is_healthy() -> None:
     look = look_at(model, 1, np.random.default_rng(0))
     healthy = torch.tensor([[False, True, False]])
     for include_full in (False, True):
-        choice = Greedy(include_full=include_full, required=("camera1",)).select(look, healthy, RowDraws(0, 1))
+        choice = Greedy(include_full=include_full, required=("camera1",)).select(
+            look, healthy, torch.ones(1, dtype=torch.bool), RowDraws(0, 1)
+        )
         assert choice.mask.tolist() == [[False, True, False]]
         assert torch.isfinite(choice.surprise).all()
 
 
 def test_unknown_required_sensor_is_named() -> None:
     model = tiny.model(tiny.images(2))
-    look = look_at(model, 1, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="radar"):
-        Greedy(required=("radar",)).select(look, look.mask, RowDraws(0, 1))
+    for selection in (Greedy(required=("radar",)), Exhaustive(required=("radar",))):
+        with pytest.raises(ValueError, match="radar"):
+            Guard(model, selection)
+    with pytest.raises(ValueError, match="tuple of names"):
+        Guard(model, Greedy(required="camera0"))  # type: ignore[arg-type]
+
+
+def test_impossible_settings_are_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="at least 0"):
+        Greedy(depth=-1)
+    with pytest.raises(ValueError, match="stops at 12"):
+        Guard(tiny.model(tuple(tiny.vector(f"v{i}") for i in range(13))), "exhaustive")
+    with pytest.raises(ValueError, match="choose from none"):
+        Guard(tiny.model(tiny.images(1)), "greddy")
 
 
 def test_unhealthy_sensors_are_left_out_as_if_the_model_had_fewer() -> None:
@@ -109,7 +131,7 @@ def test_unhealthy_sensors_are_left_out_as_if_the_model_had_fewer() -> None:
     look = look_at(model, 8, np.random.default_rng(5))
     healthy = torch.ones(8, 4, dtype=torch.bool)
     healthy[:, 2] = False
-    choice = Greedy(depth=1).select(look, healthy, RowDraws(0, 8))
+    choice = Greedy(depth=1).select(look, healthy, torch.ones(8, dtype=torch.bool), RowDraws(0, 8))
     for i in range(8):
         prior, obs = row(look, i)
         alone = {
@@ -123,20 +145,39 @@ def test_unhealthy_sensors_are_left_out_as_if_the_model_had_fewer() -> None:
         assert choice.mask[i].tolist() == subsets[int(np.argmin(values))]
 
 
-@pytest.mark.parametrize("selector", [Greedy(), Greedy(include_full=False), Exhaustive()])
-def test_permuting_sensors_permutes_masks(selector) -> None:
-    model = tiny.model(tiny.images(5))
-    look = look_at(model, 12, np.random.default_rng(1))
-    chosen = selector.select(look, look.mask, RowDraws(0, 12)).mask
-    order = [3, 0, 4, 1, 2]
+@pytest.mark.parametrize("selector", [Greedy(), Greedy(None, include_full=False), Exhaustive()])
+@settings(max_examples=15)
+@given(order=st.permutations(range(5)), seed=st.integers(0, 50))
+def test_permuting_sensors_permutes_masks(selector, order: list[int], seed: int) -> None:
+    model = tiny.model(tiny.images(5), seed=seed)
+    look = look_at(model, 4, np.random.default_rng(seed))
+    begin, draws = torch.ones(4, dtype=torch.bool), RowDraws(0, 4)
+    chosen = selector.select(look, look.mask, begin, draws).mask
     renamed = tiny.model(tuple(model.sensors[i] for i in order))
-    weights = model.state_dict()
-    for new, old in enumerate(order):
-        for part in ("fusion.towers", "fusion.projections", "decoders"):
-            for key in [k for k in weights if k.startswith(f"{part}.{old}.")]:
-                renamed.state_dict()[key.replace(f"{part}.{old}.", f"{part}.{new}.")].copy_(weights[key])
-    for key in weights:
-        if not key.startswith(("fusion", "decoders")):
-            renamed.state_dict()[key].copy_(weights[key])
+    weights, places = model.state_dict(), renamed.state_dict()
+    for key, value in weights.items():
+        part = re.match(r"(fusion\.towers|fusion\.projections|decoders)\.(\d+)\.(.*)", key)
+        if part:
+            key = f"{part[1]}.{order.index(int(part[2]))}.{part[3]}"
+        places[key].copy_(value)
     again = Look(renamed, look.prior, look.obs, renamed.embed(look.obs), look.mask)
-    assert torch.equal(selector.select(again, look.mask, RowDraws(0, 12)).mask, chosen[:, order])
+    assert torch.equal(selector.select(again, look.mask, begin, draws).mask, chosen[:, order])
+
+
+def test_random_masking_as_intended_and_as_published() -> None:
+    """RME: k ~ Uniform{0..N} inclusive, every sensor equally likely; as published, one mask for the whole run."""
+    model = tiny.model(tiny.images(3))
+    look = look_at(model, 400, np.random.default_rng(0))
+    begin = torch.ones(400, dtype=torch.bool)
+    draws = RowDraws(0, 400)
+    masks = torch.cat([RandomMask().select(look, look.mask, begin, draws).mask for _ in range(20)])  # (8000, 3)
+    counts = np.bincount((~masks).sum(1).numpy(), minlength=4)
+    assert chisquare(counts).pvalue > 1e-3, "all may be masked, none may be"
+    assert (masks.float().mean(0) - 0.5).abs().max() < 0.03
+    once = torch.cat([RandomMask(redraw=False, seed=s).select(look, look.mask, begin, draws).mask for s in (4, 4)])
+    assert (once == once[0]).all()
+    others = {
+        tuple(RandomMask(redraw=False, seed=s).select(look, look.mask, begin, draws).mask[0].tolist())
+        for s in range(20)
+    }
+    assert len(others) > 3

@@ -36,7 +36,8 @@ def calibrate(model: WorldModel, step: Step, rows: int, steps: int, **about: Any
         assert guard.look is not None
         for name, values in clean_scores(guard.look).items():
             recorded[name].append(values.cpu().numpy())
-    return Calibration.of({name: np.concatenate(values) for name, values in recorded.items()}, **about, steps=steps)
+    scores = {name: np.concatenate(values) for name, values in recorded.items()}
+    return Calibration.of(scores, model.digest, **about, steps=steps)
 
 
 def clean_scores(look: Look) -> dict[str, Tensor]:

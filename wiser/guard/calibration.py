@@ -46,11 +46,13 @@ class Calibration:
     scores: dict[str, Stats]
     about: dict[str, Any] = field(default_factory=dict)
     """How it was made: seed, steps, command."""
+    weights: str | None = None
+    """Digest of the weights it was made with."""
 
     @classmethod
-    def of(cls, scores: Mapping[str, np.ndarray[Any, Any]], **about: Any) -> Calibration:
+    def of(cls, scores: Mapping[str, np.ndarray[Any, Any]], weights: str | None = None, **about: Any) -> Calibration:
         """Summarise recorded scores."""
-        return cls({name: Stats.of(values) for name, values in sorted(scores.items())}, about)
+        return cls({name: Stats.of(values) for name, values in sorted(scores.items())}, about, weights)
 
     def stats(self, score: str) -> Stats:
         """Statistics of one score; raises `CalibrationError` naming what there is."""
@@ -91,9 +93,19 @@ class Calibration:
             }
             if any(len(stats.quantiles) != len(LEVELS) for stats in scores.values()):
                 raise ValueError("a score has the wrong number of quantiles")
-            return cls(scores, dict(body["about"]))
+            return cls(scores, dict(body["about"]), body["weights"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CalibrationError(f"{path} is not a readable calibration: {error}") from error
+
+
+def beside(folder: Path | None, digest: str | None) -> Calibration | None:
+    """Return the calibration beside a model's weights, if there is one; it must have been made with these weights."""
+    if folder is None or not (folder / FILE).exists():
+        return None
+    calibration = Calibration.load(folder)
+    if calibration.weights is not None and calibration.weights != digest:
+        raise CalibrationError(f"{folder / FILE} was made with other weights than those beside it: calibrate again")
+    return calibration
 
 
 def _file(path: str | Path) -> Path:

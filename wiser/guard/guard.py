@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from wiser.guard.calibration import FILE, Calibration
+from wiser.guard.actions import to_environment, to_model
+from wiser.guard.calibration import Calibration, beside
 from wiser.guard.draws import RowDraws
 from wiser.guard.health import Health, HealthMonitor
-from wiser.guard.look import Look, surprise
+from wiser.guard.look import Look
 from wiser.guard.rejection import Rejection, Rejector
-from wiser.guard.selection import Choice, Selector, selector
+from wiser.guard.selection import Choice, Selection, Stateless, selection_by_name
 from wiser.guard.transitions import Source
 from wiser.guard.verdict import Mode, Verdict
 from wiser.worldmodel.latents import one_hot_mode, one_hot_sample
-from wiser.worldmodel.protocol import Belief, WorldModel
+from wiser.worldmodel.protocol import Belief, Prior, WorldModel
 
 
 class Guard:
@@ -36,7 +36,7 @@ class Guard:
     def __init__(
         self,
         model: WorldModel,
-        selection: str | Selector = "greedy",
+        selection: str | Selection = "greedy",
         rejection: Rejection | None = None,
         *,
         rows: int | None = None,
@@ -49,7 +49,7 @@ class Guard:
     ) -> None:
         """Wrap `model`.
 
-        selection: how to choose among several sensors: none, greedy, exhaustive, random, or a `Selector`.
+        selection: how to choose among several sensors: none, greedy, exhaustive, random, or a `Selection`.
         rejection: also judge the chosen readings as a whole; needs a decoder and thresholds.
         health: which checks run before the model looks.
         calibration: clean statistics; by default those beside the model's weights, where they are needed.
@@ -57,22 +57,25 @@ class Guard:
         fallback: called with a row's verdict in FALLBACK, returns the action to take instead.
         sample: draw latents and actions, as in training, instead of taking their modes; row i draws from `seed + i`.
         """
-        self.model, self.selector = model, selector(selection)
-        self.blind_limit, self.fallback, self.sample = blind_limit, fallback, sample
+        self.model, self.sample = model, sample
+        self.blind_limit, self.fallback = blind_limit, fallback
         self.batched, self.rows = rows is not None, 1 if rows is None else rows
         self.sensor_names = tuple(sensor.name for sensor in model.sensors)
         self._belief = model.initial(self.rows)
         self.device = self._belief.deter.device
         self.draws = RowDraws(seed, self.rows)
         self.monitor = HealthMonitor(model.sensors, self.rows, health or Health(), self.device)
+        chosen = selection_by_name(selection)
+        if calibration is None and (rejection is not None or not isinstance(chosen, Stateless)):
+            calibration = beside(model.folder, model.digest)
+        self.selector = chosen.start(model, self.rows, calibration)
         self.rejector = None
         if rejection is not None:
-            if calibration is None and model.folder is not None and (model.folder / FILE).exists():
-                calibration = Calibration.load(model.folder)
-            self.rejector = Rejector(rejection, calibration, self.rows, self.device)
+            self.rejector = Rejector(rejection, model, calibration, self.rows, self.device)
         self._action = self._belief.deter.new_zeros(self.rows, model.actions.size)
         self._blind = torch.zeros(self.rows, dtype=torch.long, device=self.device)
         self._first = torch.ones(self.rows, dtype=torch.bool, device=self.device)
+        self._torch = False  # whether the caller speaks torch, as far as seen
         self.look: Look | None = None  # what the last step saw: for calibration and for people who watch
 
     @property
@@ -81,8 +84,8 @@ class Guard:
         return self._belief
 
     def reset(self, rows: Any = None) -> None:
-        """Begin a new episode at the next `act`: in all rows, or where `rows` (B,) is true."""
-        self._first |= torch.ones_like(self._first) if rows is None else self._flags(rows)
+        """Begin a new episode at the next `act`: in all rows, or where `rows`, a bool or (B,) of them, is true."""
+        self._first = self._first | self._flags(True if rows is None else rows)
 
     @torch.no_grad()
     def act(self, obs: Any, first: Any = None, ages: Mapping[str, Any] | None = None) -> tuple[Any, Verdict]:
@@ -94,17 +97,17 @@ class Guard:
         """
         if first is not None:
             self.reset(first)
-        begin, self._first = self._first, torch.zeros_like(self._first)
+        begin = self._first
         readings = self.monitor.examine(obs if self.batched else [obs], begin, ages)
-        prior = self.model.predict(self._belief, self._action, begin)
-        look = Look(self.model, prior, readings.obs, self.model.embed(readings.obs), readings.healthy)
-        self.look = look
-        choice = self.selector.select(look, readings.healthy, self.draws)
+        prior, restarted = self._predict(begin)
+        self.look = look = Look(self.model, prior, readings.obs, self.model.embed(readings.obs), readings.healthy)
+        choice = self.selector.select(look, readings.healthy, begin, self.draws)
         decision = self._decide(look, choice, begin)
 
         self._belief = Belief(decision.deter, self._latent(decision.logprobs))
         self._blind = torch.where(decision.trusted.any(1), 0, torch.where(begin, 0, self._blind) + 1)
         self._action = self.model.act(self._belief, self._noise(self.model.actions.size))
+        reset = (decision.source == Source.POSTERIOR_RESET) | (decision.source == Source.DENOISED_RESET)
         verdict = Verdict(
             sensors=self.sensor_names,
             mode=self._mode(decision),
@@ -114,29 +117,44 @@ class Guard:
             surprise=decision.surprise,
             scores=decision.scores,
             blind_steps=self._blind,
-            reset=(decision.source == Source.POSTERIOR_RESET) | (decision.source == Source.DENOISED_RESET),
+            reset=reset | restarted,
         )
+        self._first = torch.zeros_like(begin)  # only now: a step that failed has not begun the episode
         return self._deliver(obs, verdict)
 
     def executed(self, action: Any) -> None:
         """Tell the guard that another action was taken than the one it chose, so that its predictions follow it."""
-        values = torch.as_tensor(np.asarray(action), device=self.device)
-        self._action = self._encode(values if self.batched else values[None])
+        values = _tensor(action, self.device)
+        encoded = to_model(values if self.batched else values[None], self.model.actions)
+        if len(encoded) != self.rows:
+            raise ValueError(f"expected {self.rows} actions, got {len(encoded)}")
+        self._action = encoded.to(self._action.dtype)
+
+    def _predict(self, begin: Tensor) -> tuple[Prior, Tensor]:
+        """Advance every row. One whose prediction is not finite starts anew: nothing can be carried on from it."""
+        prior = self.model.predict(self._belief, self._action, begin)
+        broken = ~(torch.isfinite(prior.deter).all(1) & torch.isfinite(prior.logprobs).flatten(1).all(1))  # (B,)
+        if bool(broken.any()):
+            prior = self.model.predict(self._belief, self._action, begin | broken)
+        return prior, broken
 
     def _decide(self, look: Look, choice: Choice, begin: Tensor) -> _Decision:
         """Combine selection and rejection into the belief of each row; rows nothing can be said about predict."""
         prior = look.prior
         seen = torch.isfinite(choice.surprise)  # (B,) rows where some subset could be inferred
+        nats = torch.where(seen, choice.surprise, torch.nan)
         trusted = choice.mask & seen[:, None]  # (B, N)
         if self.rejector is None:
             source = torch.where(seen, int(Source.POSTERIOR), int(Source.PRIOR))
             logprobs = torch.where(seen[:, None, None], choice.logprobs, prior.logprobs)
-            nats = torch.where(seen, choice.surprise, 0.0)
-            return _Decision(prior.deter, logprobs, trusted, source, nats, choice.scores)
+            reason = [choice.reason if seen_row else "no finite posterior" for seen_row in seen.tolist()]
+            return _Decision(prior.deter, logprobs, trusted, source, nats, choice.scores, reason)
         (deter, logprobs), source, scores = self.rejector.judge(look.trusting(trusted), begin)
-        trusted = trusted & (source != Source.PRIOR)[:, None]
-        nats = surprise(logprobs[:, None], prior)[:, 0]
-        return _Decision(deter, logprobs, trusted, source, nats, {**choice.scores, **scores})
+        rejected = source == Source.PRIOR  # (B,)
+        reason = ["observation rejected" if no else choice.reason for no in rejected.tolist()]
+        return _Decision(
+            deter, logprobs, trusted & ~rejected[:, None], source, nats, {**choice.scores, **scores}, reason
+        )
 
     def _mode(self, decision: _Decision) -> Tensor:
         repaired = (decision.source == Source.DENOISED) | (decision.source == Source.DENOISED_RESET)
@@ -157,35 +175,24 @@ class Guard:
         return torch.as_tensor(self.draws.uniform(count), dtype=self._belief.deter.dtype, device=self.device)
 
     def _flags(self, rows: Any) -> Tensor:
-        return torch.as_tensor(np.asarray(rows), dtype=torch.bool, device=self.device).expand(self.rows)
+        flags = _tensor(rows, self.device)
+        if flags.dtype != torch.bool or flags.shape not in ((), (self.rows,)):
+            raise ValueError(f"expected a bool or {self.rows} of them, one per row, got {rows!r}")
+        return flags.expand(self.rows)
 
     def _deliver(self, obs: Any, verdict: Verdict) -> tuple[Any, Verdict]:
         """Answer in the caller's terms: environment actions, numpy or torch, one row or many."""
-        actions = self._decode_action(self._action)
-        if self.fallback is not None and bool((verdict.mode == Mode.FALLBACK).any()):
-            for row in (verdict.mode == Mode.FALLBACK).nonzero().flatten().tolist():
-                actions[row] = torch.as_tensor(self.fallback(verdict.row(row)), device=self.device)
-            self._action = self._encode(actions)
-        if _speaks_torch(obs):
-            return (actions, verdict) if self.batched else (actions[0], verdict.row(0))
-        plain = actions.cpu().numpy(), _to_numpy(verdict)
-        return plain if self.batched else (plain[0][0], plain[1].row(0))
-
-    def _decode_action(self, action: Tensor) -> Tensor:
-        """Model actions (B, A) to environment actions: (B,) indices or (B, A) within bounds."""
-        space = self.model.actions
-        if space.discrete:
-            return action.argmax(-1)
-        low, high = action.new_tensor(space.low), action.new_tensor(space.high)
-        return low + (action + 1) / 2 * (high - low)
-
-    def _encode(self, action: Tensor) -> Tensor:
-        """Environment actions to model actions (B, A): the inverse of `_decode_action`."""
-        space = self.model.actions
-        if space.discrete:
-            return F.one_hot(action.long(), space.size).to(self._action.dtype)
-        low, high = self._action.new_tensor(space.low), self._action.new_tensor(space.high)
-        return (action.to(self._action.dtype) - low) / (high - low) * 2 - 1
+        self._torch = _speaks_torch(obs, self._torch)
+        actions = to_environment(self._action, self.model.actions)
+        lost = (verdict.mode == Mode.FALLBACK).nonzero().flatten().tolist()
+        verdict = verdict if self._torch else _to_numpy(verdict)
+        if self.fallback is not None:
+            for row in lost:
+                instead = _tensor(self.fallback(verdict.row(row)), self.device)[None]
+                self._action[row] = to_model(instead, self.model.actions)[0]
+                actions[row] = instead[0]
+        answer = actions if self._torch else actions.cpu().numpy()
+        return (answer, verdict) if self.batched else (answer[0], verdict.row(0))
 
 
 class _Decision(NamedTuple):
@@ -197,6 +204,7 @@ class _Decision(NamedTuple):
     source: Tensor  # (B,) of `Source`
     surprise: Tensor  # (B,)
     scores: dict[str, Tensor]
+    reason: list[str]  # per row: why a healthy sensor is not trusted
 
 
 def _explain(names: tuple[str, ...], unhealthy: list[dict[str, str]], decision: _Decision) -> list[dict[str, str]]:
@@ -204,21 +212,26 @@ def _explain(names: tuple[str, ...], unhealthy: list[dict[str, str]], decision: 
     if bool(decision.trusted.all()):
         return unhealthy
     for row, trusted in enumerate(decision.trusted.tolist()):
-        rejected = decision.source[row] == Source.PRIOR
         for name, good in zip(names, trusted, strict=True):
             if not good:
-                unhealthy[row].setdefault(
-                    name, "observation rejected" if rejected else "more surprising than without it"
-                )
+                unhealthy[row].setdefault(name, decision.reason[row])
     return unhealthy
 
 
-def _speaks_torch(obs: Any) -> bool:
+def _speaks_torch(obs: Any, so_far: bool) -> bool:
+    """Whether an observation is made of torch tensors; one without any readings changes nothing."""
     rows = [obs] if isinstance(obs, Mapping) else obs if isinstance(obs, Sequence) else []
     try:
-        return any(isinstance(value, Tensor) for row in rows if isinstance(row, Mapping) for value in row.values())
+        values = [value for row in rows if isinstance(row, Mapping) for value in row.values()]
     except Exception:  # a hostile mapping: the health layer has masked it already
-        return False
+        return so_far
+    if any(isinstance(value, Tensor) for value in values):
+        return True
+    return so_far and not any(isinstance(value, np.ndarray) for value in values)
+
+
+def _tensor(value: Any, device: torch.device) -> Tensor:
+    return value.detach().to(device) if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value), device=device)
 
 
 def _to_numpy(verdict: Verdict) -> Verdict:

@@ -22,8 +22,9 @@ class Health:
 
     range: bool = True
     """Readings must lie within the sensor's declared range."""
-    frozen_after: int | None = None
-    """Steps of bit-identical readings after which a stream counts as frozen; None where still scenes are normal."""
+    frozen_after: int | Mapping[str, int] | None = None
+    """Steps of bit-identical readings after which a stream counts as frozen: for all sensors, or for those named. None
+    where still scenes are normal."""
     max_age: float | None = None
     """Oldest acceptable age of a reading, in the unit of the ages given to `Guard.act`."""
 
@@ -41,6 +42,11 @@ class HealthMonitor:
 
     def __init__(self, sensors: tuple[Sensor, ...], rows: int, checks: Health, device: torch.device) -> None:
         self.sensors, self.rows, self.checks, self.device = sensors, rows, checks, device
+        frozen = checks.frozen_after
+        names = [sensor.name for sensor in sensors]
+        if isinstance(frozen, Mapping) and (unknown := set(frozen) - set(names)):
+            raise ValueError(f"frozen_after names unknown sensors {sorted(unknown)}; the model has {names}")
+        self.patience = dict(frozen) if isinstance(frozen, Mapping) else dict.fromkeys(names, frozen)
         self.repeats = torch.zeros(rows, len(sensors), dtype=torch.long, device=device)
         self.previous: dict[str, Tensor] = {}
 
@@ -71,9 +77,9 @@ class HealthMonitor:
             x, problem = _convert(whole, (self.rows, *sensor.shape), sensor, self.device)
             if x is not None:
                 return x, {}
-            if isinstance(whole, Tensor) or whole.dtype != object:
+            if tuple(whole.shape) != (self.rows, *sensor.shape):
                 return self._zeros(sensor), dict.fromkeys(range(self.rows), problem)
-        stack, faults = self._zeros(sensor), {}
+        stack, faults = self._zeros(sensor), {}  # row by row: one row's reading must not blind another
         for row, value in enumerate(_per_row(obs, sensor.name, self.rows)):
             x, problem = _convert(value, sensor.shape, sensor, self.device)
             if x is None:
@@ -108,15 +114,15 @@ class HealthMonitor:
         _flag(faults, ~(age <= self.checks.max_age), f"older than {self.checks.max_age:g}")
 
     def _check_frozen(self, column: int, sensor: Sensor, x: Tensor, first: Tensor, faults: dict[int, str]) -> None:
-        if self.checks.frozen_after is None:
+        patience = self.patience.get(sensor.name)
+        if patience is None:
             return
         before = self.previous.get(sensor.name)
         if before is not None and x.numel():
             same = (x == before).reshape(self.rows, -1).all(1) & ~first  # (B,)
             self.repeats[:, column] = torch.where(same, self.repeats[:, column] + 1, 0)
         self.previous[sensor.name] = x.clone()  # the environment may reuse its buffer
-        frozen = self.repeats[:, column] >= self.checks.frozen_after
-        _flag(faults, frozen, f"frozen for {self.checks.frozen_after} steps")
+        _flag(faults, self.repeats[:, column] >= patience, f"frozen for {patience} steps")
 
 
 def _flag(faults: dict[int, str], rows: Tensor, reason: str) -> None:
@@ -138,9 +144,6 @@ def _per_row(obs: Any, name: str, rows: int) -> list[Any]:
     try:
         if isinstance(obs, Mapping):
             stacked = _get(obs, name)
-            if isinstance(stacked, np.ma.MaskedArray) and len(stacked) == rows:
-                gone = np.asarray(np.ma.getmaskarray(stacked).reshape(rows, -1).any(1))
-                return [None if gone[row] else np.asarray(stacked[row]) for row in range(rows)]
             values = [stacked[row] for row in range(rows)] if stacked is not None else missing
         elif isinstance(obs, Sequence) and len(obs) == rows:
             values = [_get(part, name) for part in obs]
@@ -158,24 +161,28 @@ def _convert(
     if value is None:
         return None, "missing"
     try:
+        if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+            return None, "missing"
         x = value.detach() if isinstance(value, Tensor) else torch.from_numpy(_plain(value))
         if shape is not None and tuple(x.shape) != shape:
             return None, f"shape {tuple(x.shape)} instead of {shape}"
-        if x.is_complex():
-            return None, "complex numbers"
+        if x.layout != torch.strided or x.is_complex():
+            return None, f"{x.layout if x.layout != torch.strided else x.dtype} instead of plain numbers"
         if sensor is None or sensor.dtype != "uint8":
             return x.to(device, torch.float32), ""
         if x.dtype == torch.uint8:
             return x.to(device), ""
-        if x.is_floating_point() or x.dtype == torch.bool or x.amin() < 0 or x.amax() > 255:
+        wide = x.to(device, torch.float32)
+        if x.is_floating_point() or x.dtype == torch.bool or wide.amin() < 0 or wide.amax() > 255:
             return None, f"{str(x.dtype).removeprefix('torch.')} values instead of uint8"
-        return x.to(device, torch.uint8), ""
+        return wide.to(torch.uint8), ""
     except Exception as error:  # whatever a foreign object raises: the guard masks and says why
         return None, f"unreadable: {type(error).__name__}"
 
 
 def _plain(value: Any) -> np.ndarray[Any, Any]:
     """Array that torch can share: contiguous, writable, of a plain dtype."""
-    array = np.ascontiguousarray(value)
-    array = array.reshape(np.shape(value))  # ascontiguousarray makes scalars one-dimensional
-    return array if array.flags.writeable else array.copy()
+    array = np.asarray(value)
+    if not (array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative):
+        array = array.astype(array.dtype.newbyteorder("="), order="C")
+    return array

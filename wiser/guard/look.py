@@ -74,17 +74,25 @@ def surprise(logprobs: Tensor, prior: Prior) -> Tensor:
 
 
 def reconstruction_error(look: Look, belief: Belief) -> Tensor:
-    """Mean absolute error (B,) over all numbers of the sensors in use; images count in [0, 1], vectors as they are."""
+    """Mean absolute error (B,) of what the belief decodes to; each sensor in use counts alike. +inf without any.
+
+    Images are compared in [0, 1], vectors on a symmetric logarithmic scale, whatever their units.
+    """
     decoded = look.model.decode(belief)
     total = torch.zeros(look.mask.shape[0], device=look.mask.device)
     count = torch.zeros_like(total)
     for column, sensor in enumerate(look.model.sensors):
         if sensor.name in decoded:
-            used = look.mask[:, column].to(total.dtype)  # (B,)
-            gap = (unit(look.obs[sensor.name]) - decoded[sensor.name]).abs().reshape(total.shape[0], -1)  # (B, n)
-            total = total + used * gap.sum(1)
-            count = count + used * gap.shape[1]
+            used = look.mask[:, column]  # (B,)
+            scale = unit if sensor.is_image else _log_scale
+            gap = scale(look.obs[sensor.name]) - scale(decoded[sensor.name])
+            total = total + torch.where(used, gap.abs().reshape(len(gap), -1).mean(1), 0.0)
+            count = count + used
     return torch.where(count > 0, total / count.clamp(min=1), torch.inf)
+
+
+def _log_scale(x: Tensor) -> Tensor:
+    return torch.sign(x) * torch.log1p(x.abs().clamp(max=1e30))
 
 
 def unit(x: Tensor) -> Tensor:

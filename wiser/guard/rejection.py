@@ -14,7 +14,7 @@ from wiser.guard.calibration import Calibration
 from wiser.guard.look import Look, reconstruction_error, surprise, unit
 from wiser.guard.transitions import Source, Stage, Transitions, transition_table
 from wiser.worldmodel.latents import one_hot_mode
-from wiser.worldmodel.protocol import Belief
+from wiser.worldmodel.protocol import Belief, WorldModel
 
 Score = Callable[[Look], Tensor]
 Denoiser = Callable[[Look], Mapping[str, Tensor]]
@@ -51,8 +51,8 @@ class Rejection:
 
     score: str | Score = "reconstruction"
     """M: maps a look to one number per row; higher is worse."""
-    denoiser: str | Denoiser = "posterior"
-    """D: maps a look to repaired readings (images as floats in [0, 1])."""
+    denoiser: str | Denoiser | None = "posterior"
+    """D: maps a look to repaired readings (images as floats in [0, 1]); None = reject what is not clean."""
     transitions: Transitions = "paper"
     """State machine of the paper's text, or of its published code (`reference`)."""
     k: float = 5.0
@@ -82,7 +82,11 @@ class Outcome(NamedTuple):
 class Rejector:
     """Carries the stage of each row."""
 
-    def __init__(self, settings: Rejection, calibration: Calibration | None, rows: int, device: torch.device) -> None:
+    def __init__(
+        self, settings: Rejection, model: WorldModel, calibration: Calibration | None, rows: int, device: torch.device
+    ) -> None:
+        if not model.decodes and (settings.score == "reconstruction" or settings.denoiser in DENOISERS):
+            raise ValueError("this model has no decoder: use Rejection(score='surprise', denoiser=None, ...)")
         self.score: Score = SCORES[settings.score] if isinstance(settings.score, str) else settings.score
         self.denoise = DENOISERS[settings.denoiser] if isinstance(settings.denoiser, str) else settings.denoiser
         self.table = transition_table(settings.transitions).to(device)
@@ -90,7 +94,7 @@ class Rejector:
         name = settings.score if isinstance(settings.score, str) else getattr(settings.score, "__name__", "score")
         self.tau = _threshold(settings.tau, name, settings.k, calibration)
         self.tau_denoised = self.tau if settings.tau_denoised is None else settings.tau_denoised
-        self.needs_context = settings.transitions == "reference"
+        self.needs_context = settings.transitions == "reference" and self.denoise is not None
         self.tau_context = math.inf
         if self.needs_context:
             same = self.tau if name == "reconstruction" and settings.tau is not None else None
@@ -101,17 +105,18 @@ class Rejector:
         """Advance every row by one observation. Rows with `first` (B,) start in stage 0."""
         stage = torch.where(first, int(Stage.CLEAN), self.stage)
         usable = look.mask.any(1)  # a row without healthy sensors can only predict
-        scores = {"score": self.score(look)}
-        c1 = (scores["score"] < self.tau) & usable
-        c2, c3 = torch.zeros_like(c1), torch.zeros_like(c1)
+        score = self.score(look)
+        unmeasured = torch.full_like(score, torch.nan)
+        scores = {"score": score, "denoised": unmeasured, "context": unmeasured}
+        c1 = (score < self.tau) & usable
         repaired = None
-        if not bool(c1.all()):
+        if self.denoise is not None and not bool(c1.all()):
             repaired = look.at(self.denoise(look))
-            scores["denoised"] = self.score(repaired)
-            c2 = (scores["denoised"] < self.tau_denoised) & usable
+            scores["denoised"] = torch.where(c1, torch.nan, self.score(repaired))
             if self.needs_context:
-                scores["context"] = reconstruction_error(repaired, repaired.belief)
-                c3 = scores["context"] < self.tau_context
+                scores["context"] = torch.where(c1, torch.nan, reconstruction_error(repaired, repaired.belief))
+        c2 = (scores["denoised"] < self.tau_denoised) & usable
+        c3 = scores["context"] < self.tau_context
         cell = self.table[stage, c1.long(), c2.long(), c3.long()]  # (B, 2)
         self.stage, source = cell[:, 0], cell[:, 1]
         return Outcome(_pick(look, repaired, source), source, scores)

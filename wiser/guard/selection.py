@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from wiser.guard.calibration import Calibration
 from wiser.guard.draws import RowDraws
 from wiser.guard.look import Look
 from wiser.guard.subsets import every_subset
-from wiser.worldmodel.protocol import Sensor
+from wiser.worldmodel.protocol import Sensor, WorldModel
 
 
 class Choice(NamedTuple):
@@ -22,13 +23,32 @@ class Choice(NamedTuple):
     logprobs: Tensor  # (B, S, C) posterior of that subset
     surprise: Tensor  # (B,)
     scores: dict[str, Tensor]  # what else was measured on the way, (B,) or (B, N)
+    reason: str = "more surprising than without it"  # why a healthy sensor was left out
 
 
 class Selector(Protocol):
-    """Chooses among the healthy sensors."""
+    """Chooses among the healthy sensors, for the rows of one guard. May remember what it saw."""
 
-    def select(self, look: Look, healthy: Tensor, draws: RowDraws) -> Choice:
-        """`healthy` is (B, N); a sensor outside it must never be trusted."""
+    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
+        """`healthy` is (B, N): never trust outside it. `begin` (B,) marks rows that start an episode."""
+
+
+class Selection(Protocol):
+    """Settings of a way to select. One object may serve many guards: state belongs to what `start` returns."""
+
+    def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Selector:
+        """Check the settings against the model and give a guard its own selector."""
+
+
+class Stateless:
+    """A selection that remembers nothing: its settings are its selector."""
+
+    required: tuple[str, ...] = ()
+
+    def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Any:
+        """Check the names of required sensors."""
+        required_columns(self.required, model.sensors)
+        return self
 
 
 def least_surprising(look: Look, masks: Tensor, valid: Tensor) -> Choice:
@@ -46,22 +66,24 @@ def _argmin(masks: Tensor, logprobs: Tensor, nats: Tensor, scores: dict[str, Ten
 def required_columns(required: tuple[str, ...], sensors: tuple[Sensor, ...]) -> Tensor:
     """(N,) bool of the sensors that selection must not mask."""
     names = [sensor.name for sensor in sensors]
+    if isinstance(required, str):
+        raise ValueError(f"required is a tuple of names, not the text {required!r}")
     if unknown := set(required) - set(names):
         raise ValueError(f"required sensors {sorted(unknown)} are unknown; the model has {names}")
     return torch.tensor([name in required for name in names])
 
 
 @dataclass(frozen=True)
-class NoSelection:
+class NoSelection(Stateless):
     """Trust every healthy sensor: the unguarded agent."""
 
-    def select(self, look: Look, healthy: Tensor, draws: RowDraws) -> Choice:
+    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
         """Return the full healthy set."""
         return least_surprising(look, healthy[:, None], healthy.any(1, keepdim=True))
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(Stateless):
     """Algorithm 2: each sensor alone, then mask cumulatively in order of decreasing surprise; least surprise wins."""
 
     depth: int | None = 1
@@ -73,7 +95,11 @@ class Greedy:
     required: tuple[str, ...] = ()
     """Sensors that are never masked while healthy."""
 
-    def select(self, look: Look, healthy: Tensor, draws: RowDraws) -> Choice:
+    def __post_init__(self) -> None:
+        if self.depth is not None and self.depth < 0:
+            raise ValueError(f"depth must be at least 0 or None, got {self.depth}")
+
+    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
         """Return the least surprising of at most 2 N + 1 candidates."""
         sensors = healthy.shape[1]
         always = required_columns(self.required, look.model.sensors).to(healthy.device)  # (N,)
@@ -104,13 +130,18 @@ class Greedy:
 
 
 @dataclass(frozen=True)
-class Exhaustive:
+class Exhaustive(Stateless):
     """All 2^N subsets, the empty one included: the paper's upper bound, in one batch."""
 
     required: tuple[str, ...] = ()
     """Sensors that are never masked while healthy."""
 
-    def select(self, look: Look, healthy: Tensor, draws: RowDraws) -> Choice:
+    def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Any:
+        """Also refuse more sensors than can be searched."""
+        every_subset(len(model.sensors))
+        return super().start(model, rows, calibration)
+
+    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
         """Return the least surprising subset."""
         subsets = every_subset(healthy.shape[1]).to(healthy.device)  # (2^N, N)
         always = required_columns(self.required, look.model.sensors).to(healthy.device)
@@ -121,7 +152,7 @@ class Exhaustive:
 
 
 @dataclass(frozen=True)
-class RandomMask:
+class RandomMask(Stateless):
     """RME baseline: mask k ~ Uniform{0..N} random sensors, no surprise involved."""
 
     redraw: bool = True
@@ -129,7 +160,7 @@ class RandomMask:
     seed: int = 0
     """Decides the one mask when `redraw` is off."""
 
-    def select(self, look: Look, healthy: Tensor, draws: RowDraws) -> Choice:
+    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
         """Return a random subset of the healthy sensors."""
         rows, sensors = healthy.shape
         if self.redraw:
@@ -138,10 +169,11 @@ class RandomMask:
             uniform = np.broadcast_to(np.random.default_rng(self.seed).random(sensors + 1), (rows, sensors + 1))
         masked = (uniform[:, :1] * (sensors + 1)).astype(np.int64)  # (B, 1) in 0..N
         keep = torch.from_numpy(uniform[:, 1:].argsort(1).argsort(1) >= masked).to(healthy.device)
-        return least_surprising(look, (healthy & keep)[:, None], healthy.any(1, keepdim=True))
+        chosen = least_surprising(look, (healthy & keep)[:, None], healthy.any(1, keepdim=True))
+        return chosen._replace(reason="masked at random")
 
 
-SELECTORS: dict[str, type[Selector]] = {
+SELECTIONS: dict[str, type[Selection]] = {
     "none": NoSelection,
     "greedy": Greedy,
     "exhaustive": Exhaustive,
@@ -149,10 +181,10 @@ SELECTORS: dict[str, type[Selector]] = {
 }
 
 
-def selector(choice: str | Selector) -> Selector:
-    """Resolve a name from `SELECTORS`, or pass a selector through."""
+def selection_by_name(choice: str | Selection) -> Selection:
+    """Resolve a name from `SELECTIONS`, or pass an object through."""
     if not isinstance(choice, str):
         return choice
-    if choice not in SELECTORS:
-        raise ValueError(f"unknown selection {choice!r}; choose from {', '.join(SELECTORS)} or pass an object")
-    return SELECTORS[choice]()
+    if choice not in SELECTIONS:
+        raise ValueError(f"unknown selection {choice!r}; choose from {', '.join(SELECTIONS)} or pass an object")
+    return SELECTIONS[choice]()

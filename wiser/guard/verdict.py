@@ -16,7 +16,7 @@ class Mode(IntEnum):
     FALLBACK = 3  # predictive for longer than is safe
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """One step's decision. For a batch every field has a leading row axis; `verdict.row(i)` is one environment's.
 
@@ -34,9 +34,9 @@ class Verdict:
     reasons: Any
     """{sensor: why it is not trusted}, or a list of those."""
     surprise: Any
-    """KL[posterior || prior] of the chosen subset in nats: float or (B,)."""
+    """KL[posterior || prior] in nats of what was judged, accepted or not: float or (B,); NaN if nothing was."""
     scores: dict[str, Any]
-    """Further scores by name, each (B,) or (B, N) (without B for one environment)."""
+    """Further scores by name, each (B,) or (B, N) (without B for one environment); NaN where not measured."""
     blind_steps: Any
     """Steps since a sensor was last trusted: int or (B,)."""
     reset: Any

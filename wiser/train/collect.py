@@ -64,7 +64,7 @@ class Collector:
         self.guard = Guard(model, "none", rows=config.rows, sample=True, seed=seed)
         self.obs, _ = self.env.reset(seed=seed)
         self.first, self.done = np.ones(config.rows, bool), np.zeros(config.rows, bool)
-        self.action = np.zeros((config.rows, *self.env.single_action_space.shape), self.env.single_action_space.dtype)
+        self.action = np.zeros_like(self.env.action_space.sample())
         self.reward, self.proceed = np.zeros(config.rows, np.float32), np.ones(config.rows, bool)
         self.score = np.zeros(config.rows)
         self.finished: list[float] = []  # returns of episodes the policy drove

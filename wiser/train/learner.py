@@ -85,7 +85,8 @@ class Learner:
 
     @torch.no_grad()
     def _follow_slowly(self) -> None:
-        fast, slow = list(self.model.critic.parameters()), list(self.slow_critic.parameters())
+        fast: list[Tensor] = list(self.model.critic.parameters())
+        slow: list[Tensor] = list(self.slow_critic.parameters())
         torch._foreach_lerp_(slow, fast, 1 - SLOW_DECAY)
 
 

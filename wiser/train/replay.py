@@ -52,7 +52,7 @@ class Replay:
         path = self.folder / f"{name}.bin"
         size = int(np.prod(shape)) * np.dtype(field.dtype).itemsize
         mode = "r+" if path.exists() and path.stat().st_size == size else "w+"
-        return np.memmap(path, field.dtype, mode, shape=shape)  # type: ignore[call-overload, no-any-return]
+        return np.memmap(path, field.dtype, mode, shape=shape)  # type: ignore[call-overload]
 
     def __len__(self) -> int:
         return min(self.head, self.length) * self.rows
@@ -71,7 +71,7 @@ class Replay:
         oldest, newest = max(0, self.head - self.length), self.head - length
         if newest < oldest:
             raise ValueError(f"{len(self)} steps in {self.rows} rows hold no sequence of {length}")
-        places = []
+        places: list[tuple[int, int]] = []
         while self._queue and len(places) < batch:
             row, start = self._queue.popleft()
             if oldest <= start <= newest:

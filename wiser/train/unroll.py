@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from wiser.worldmodel.dreamer import DreamerV3
+from wiser.worldmodel.dreamer.model import begin_afresh
 from wiser.worldmodel.latents import one_hot_sample
 from wiser.worldmodel.protocol import Belief
 
@@ -43,8 +44,7 @@ def observe(
     belief = start or model.initial(rows)
     deters, stochs, posteriors = [], [], []
     for t in range(steps):
-        keep = ~batch.first[:, t, None]
-        deter = model.gru(belief.deter * keep, belief.stoch * keep[..., None], batch.action[:, t] * keep)
+        deter = model.gru(*begin_afresh(belief, batch.action[:, t], batch.first[:, t]))
         logprobs = model.posterior(deter, sensors[:, t])[:, 0]  # (B, S, C)
         belief = Belief(deter, straight_through(logprobs, noise[t]))
         deters.append(deter)

@@ -25,7 +25,8 @@ from torch import Tensor
 class Sensor:
     """One sensor as the model knows it: an image (H, W, C), a vector (n,) or a scalar ().
 
-    Images are uint8 in 0..255, or floats in [0, 1]. Whatever is not uint8 reaches the model unscaled.
+    Images are uint8 in 0..255, or floats in [0, 1]; vectors are floats in their own units, and `low` and `high` bound
+    all of their elements.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Sensor:
     def __post_init__(self) -> None:
         if len(self.shape) not in (0, 1, 3):
             raise ValueError(f"sensor {self.name!r}: shape {self.shape} is neither (H, W, C), (n,) nor ()")
+        if not self.is_image and self.dtype != "float32":
+            raise ValueError(f"sensor {self.name!r}: vectors are float32, not {self.dtype}")
         if self.is_image and (self.dtype, self.low, self.high) not in _IMAGE_FORMS:
             raise ValueError(
                 f"sensor {self.name!r}: an image is uint8 in 0..255 or float32 in 0..1, "
@@ -60,7 +63,8 @@ class Sensor:
             raise ValueError(f"sensor {name!r}: expected a Box space, got {space}")
         low, high = float(space.low.min()), float(space.high.max())
         dtype = str(np.dtype(str(space.dtype)))
-        return cls(name, tuple(space.shape), "uint8" if dtype == "uint8" else "float32", low, high)
+        kind = "uint8" if dtype == "uint8" and len(space.shape) == 3 else "float32"
+        return cls(name, tuple(space.shape), kind, low, high)
 
 
 _IMAGE_FORMS = (("uint8", 0.0, 255.0), ("float32", 0.0, 1.0))
@@ -74,12 +78,13 @@ class Actions:
     discrete: bool = True
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
+    start: int = 0  # the environment's number of the first choice
 
     @classmethod
     def from_space(cls, space: gym.Space[Any]) -> Actions:
         """Describe a Gymnasium `Discrete` or a bounded one-dimensional `Box`."""
         if isinstance(space, gym.spaces.Discrete):
-            return cls(int(space.n))
+            return cls(int(space.n), start=int(space.start))
         if isinstance(space, gym.spaces.Box) and len(space.shape) == 1 and space.is_bounded():
             return cls(space.shape[0], False, tuple(space.low.tolist()), tuple(space.high.tolist()))
         raise ValueError(f"actions must be Discrete or a bounded one-dimensional Box, got {space}")
@@ -116,6 +121,7 @@ class WorldModel(Protocol):
     actions: Actions
     decodes: tuple[str, ...]  # sensors that `decode` returns; empty for decoder-free models
     folder: Path | None  # where it was loaded from; its calibration lies beside the weights
+    digest: str | None  # of the weights as loaded, so that a calibration of other weights is not mistaken for theirs
 
     def initial(self, rows: int) -> Belief:
         """Return the belief before an episode."""

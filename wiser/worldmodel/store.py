@@ -53,7 +53,7 @@ def load(path_or_name: str | Path, device: str = "cpu") -> DreamerV3:
         model = DreamerV3(config)
         _check_fit(folder / WEIGHTS, weights, model.state_dict())
         model.load_state_dict(weights)
-    model.folder = folder
+    model.folder, model.digest = folder, _digest(weights)
     return model.to(device).eval().requires_grad_(False)
 
 
@@ -123,6 +123,7 @@ def _check_fit(path: Path, weights: dict[str, Tensor], expected: dict[str, Tenso
         for name in expected.keys() & weights.keys()
         if weights[name].shape != expected[name].shape
     ]
+    problems += [f"{name} is not finite" for name, value in weights.items() if not bool(torch.isfinite(value).all())]
     if problems:
         shown = "; ".join(sorted(problems)[:5]) + ("; ..." if len(problems) > 5 else "")
         raise ModelError(f"{path} does not fit its config: {shown}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
@@ -51,6 +52,9 @@ class DreamerConfig:
     """DreamerV3's convolutions, or patches and matrix products: several times faster on a CPU."""
 
     def __post_init__(self) -> None:
+        for name, known in (("fusion", ("late", "channels")), ("tower", ("conv", "patch"))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"unknown {name} {getattr(self, name)!r}; choose from {', '.join(known)}")
         if not self.sensors:
             raise ValueError("a world model needs at least one sensor")
         if len({sensor.name for sensor in self.sensors}) != len(self.sensors):
@@ -74,8 +78,12 @@ class DreamerConfig:
         return cls(sensors=sensors, actions=actions, **{**SIZES[size], **changes})
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return asdict(self)
+        """Return plain JSON values; an infinite bound is null."""
+        values = asdict(self)
+        for sensor in values["sensors"]:
+            for side in ("low", "high"):
+                sensor[side] = sensor[side] if math.isfinite(sensor[side]) else None
+        return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> DreamerConfig:
@@ -86,9 +94,15 @@ class DreamerConfig:
                 f"fields differ: missing {sorted(known - set(values))}, unknown {sorted(set(values) - known)}"
             )
         try:
-            sensors = tuple(Sensor(**{**sensor, "shape": tuple(sensor["shape"])}) for sensor in values["sensors"])
+            sensors = tuple(_sensor_from_json(sensor) for sensor in values["sensors"])
             actions = values["actions"]
             actions = Actions(**{**actions, "low": tuple(actions["low"]), "high": tuple(actions["high"])})
             return cls(**{**values, "sensors": sensors, "actions": actions})
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"malformed sensors or actions: {error}") from error
+
+
+def _sensor_from_json(values: dict[str, Any]) -> Sensor:
+    low = -math.inf if values["low"] is None else values["low"]
+    high = math.inf if values["high"] is None else values["high"]
+    return Sensor(**{**values, "shape": tuple(values["shape"]), "low": low, "high": high})

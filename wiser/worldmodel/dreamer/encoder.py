@@ -35,7 +35,8 @@ class ConvTower(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """uint8, or floats in [0, 1]: (B, H, W, C) -> (B, E)."""
-        x = (unit_image(x) - 0.5).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
+        x = unit_image(x).to(self.norms[0].scale.dtype)  # type: ignore[arg-type]
+        x = (x - 0.5).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
         for convolve, norm in zip(self.convs, self.norms, strict=True):
             x = norm(F.max_pool2d(convolve(x), 2))
         return x.flatten(1)
@@ -56,7 +57,8 @@ class PatchTower(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """uint8, or floats in [0, 1]: (B, H, W, C) -> (B, E)."""
-        x = unit_image(split_patches(x, PATCH)) - 0.5  # cut before converting: bytes move faster than floats
+        x = unit_image(split_patches(x, PATCH))  # cut before converting: bytes move faster than floats
+        x = x.to(self.embed.weight.dtype) - 0.5
         x = self.embed_norm(self.embed(x))  # (B, H/8, W/8, units)
         return self.merge_norm(self.merge(split_patches(x, 2))).flatten(1)
 
@@ -78,7 +80,7 @@ class VectorTower(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> (B, E)."""
-        return self.layers(symlog(x.float().reshape(x.shape[0], -1)))
+        return self.layers(symlog(x.to(self.layers[0].weight.dtype).reshape(x.shape[0], -1)))  # type: ignore[arg-type]
 
 
 def image_tower(config: DreamerConfig, shape: tuple[int, ...]) -> ConvTower | PatchTower:
@@ -93,4 +95,4 @@ def sensor_tower(config: DreamerConfig, sensor: Sensor) -> nn.Module:
 
 def blank(sensor: Sensor, like: Tensor) -> Tensor:
     """Return the masked reading of one sensor: zero in raw space, (1, ...)."""
-    return torch.zeros((1, *sensor.shape), device=like.device)
+    return torch.zeros((1, *sensor.shape), dtype=like.dtype, device=like.device)

@@ -65,8 +65,11 @@ class LateFusion(nn.Module):
         return torch.baddbmm(features.blank, masks.to(features.deltas.dtype), features.deltas)
 
     def blank_terms(self) -> Tensor:
-        """First-layer terms (N, H) of masked sensors, recomputed only when a weight has changed."""
-        if torch.is_grad_enabled():
+        """First-layer terms (N, H) of masked sensors, recomputed only when a weight has changed.
+
+        Changes are noticed by autograd's version counters, which writing through `Tensor.data` bypasses: don't.
+        """
+        if torch.is_grad_enabled() or next(self.parameters()).is_inference():
             return self._compute_blank_terms()
         key = tuple((p.data_ptr(), p._version) for p in self.parameters())
         if key != self._blank_key:
@@ -97,28 +100,26 @@ class ChannelFusion(nn.Module):
         channels = sum(sensor.shape[2] for sensor in images)
         self.tower = image_tower(config, (*images[0].shape[:2], channels))
         vectors = [sensor for sensor in self.sensors if not sensor.is_image]
-        self.vector_towers = nn.ModuleDict({sensor.name: sensor_tower(config, sensor) for sensor in vectors})
+        self.vector_towers = nn.ModuleList(sensor_tower(config, sensor) for sensor in vectors)
         self.feature_count = self.tower.features + config.units * len(vectors)
         fan_in = config.deter + self.feature_count
         self.projection = _projection(self.tower.features, config.hidden, fan_in)
-        self.vector_projections = nn.ModuleDict(
-            {sensor.name: _projection(config.units, config.hidden, fan_in) for sensor in vectors}
-        )
+        self.vector_projections = nn.ModuleList(_projection(config.units, config.hidden, fan_in) for _ in vectors)
         owner = [i for i, sensor in enumerate(self.sensors) if sensor.is_image for _ in range(sensor.shape[2])]
         self.register_buffer("channel_owner", torch.tensor(owner), persistent=False)
 
     def embed(self, obs: Mapping[str, Tensor]) -> Features:
         """Stack the images and encode the vectors; the stack is encoded in `first_layer`, once per subset."""
         images = torch.cat([unit_image(obs[s.name]) for s in self.sensors if s.is_image], -1)  # (B, H, W, C of all)
+        images = images.to(self.projection.weight.dtype)
         hidden = self.projection.out_features
         deltas = [images.new_zeros(images.shape[0], hidden)] * len(self.sensors)
         masked = images.new_zeros(hidden)
-        for i, sensor in enumerate(self.sensors):
-            if not sensor.is_image:
-                tower, project = self.vector_towers[sensor.name], self.vector_projections[sensor.name]
-                term = project(tower(blank(sensor, images)))[0]  # (H,)
-                deltas[i] = project(tower(obs[sensor.name])) - term
-                masked = masked + term
+        vectors = [(i, sensor) for i, sensor in enumerate(self.sensors) if not sensor.is_image]
+        for (i, sensor), tower, project in zip(vectors, self.vector_towers, self.vector_projections, strict=True):
+            term = project(tower(blank(sensor, images)))[0]  # (H,)
+            deltas[i] = project(tower(obs[sensor.name])) - term
+            masked = masked + term
         return Features(masked, torch.stack(deltas, 1), images)
 
     def first_layer(self, features: Features, masks: Tensor) -> Tensor:

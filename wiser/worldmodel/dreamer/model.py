@@ -26,6 +26,7 @@ class DreamerV3(nn.Module):
         self.actions = config.actions
         self.decodes = tuple(sensor.name for sensor in config.sensors)
         self.folder: Path | None = None
+        self.digest: str | None = None
         with torch.random.fork_rng(devices=[]):  # initialisation draws from its own seed, not from the caller's
             torch.manual_seed(seed)
             self.fusion = (LateFusion if config.fusion == "late" else ChannelFusion)(config)
@@ -47,8 +48,7 @@ class DreamerV3(nn.Module):
 
     def predict(self, belief: Belief, action: Tensor, first: Tensor) -> Prior:
         """Advance one step; rows with `first` (B,) start from the initial belief and a zero action."""
-        keep = ~first.bool()[:, None]  # (B, 1)
-        deter = self.gru(belief.deter * keep, belief.stoch * keep[..., None], action * keep)
+        deter = self.gru(*begin_afresh(belief, action, first))
         return Prior(deter, self.prior(deter))
 
     def embed(self, obs: Mapping[str, Tensor]) -> Features:
@@ -66,3 +66,13 @@ class DreamerV3(nn.Module):
     def act(self, belief: Belief, noise: Tensor | None = None) -> Tensor:
         """Choose actions (B, A): one-hot if discrete, else in [-1, 1]."""
         return self.actor(features(belief), noise)
+
+
+def begin_afresh(belief: Belief, action: Tensor, first: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Zero the belief and action of rows with `first` (B,), whatever they held: a product would keep a NaN."""
+    gone = first.bool()[:, None]  # (B, 1)
+    return (
+        belief.deter.masked_fill(gone, 0.0),
+        belief.stoch.masked_fill(gone[..., None], 0.0),
+        action.masked_fill(gone, 0.0),
+    )
