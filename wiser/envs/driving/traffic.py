@@ -1,0 +1,317 @@
+"""The other cars: they follow their leader (IDM), change lanes (MOBIL) and make way for an ego that moves in.
+
+Cars live in a corridor of parallel lanes and are described by their distance along it and a lateral shift from their
+lane. On the motorway a window of traffic travels with the ego: a car that leaves it at one end comes back at the
+other. At the junction a flow with drawn gaps enters at one end of the corridor and leaves at the other.
+
+Randomness: each world carries 64 bits of state (splitmix64), seeded at reset, so a batch draws what its worlds would.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from wiser.envs.driving.dynamics import LENGTH, WIDTH
+from wiser.envs.driving.roads import SAMPLE, Corridor, Floats
+from wiser.envs.driving.tasks import STEP_SECONDS
+
+PLAN_POINTS, PLAN_SPACING = 10, 1.5  # the path of each car that the waypoint views draw
+AHEAD, BEHIND = 75.0, 55.0  # the window of traffic round the ego on the motorway, metres
+STANDSTILL, HEADWAY = 2.0, 1.0  # IDM: gap at rest (m) and time gap (s)
+ACCELERATE, COMFORT, HARDEST = 1.5, 2.0, 6.0  # IDM: m/s^2
+LANE_CHANGE_SPEED = 1.2  # m/s sideways
+FLOW_SPEED = 5.0
+PAINTS = np.array(
+    [[200, 60, 50], [60, 105, 190], [225, 225, 222], [60, 64, 70], [205, 165, 60], [120, 150, 130], [150, 80, 140]],
+    np.float64,
+)
+
+
+class Traffic(NamedTuple):
+    """The other cars of B worlds, N slots each."""
+
+    present: NDArray[np.bool_]  # (B, N)
+    lane: NDArray[np.int64]  # (B, N) lane of the corridor, during a change the new one
+    s: Floats  # (B, N) distance along the corridor
+    shift: Floats  # (B, N) metres right of the lane's centre, not zero during a change
+    wish: Floats  # (B, N) speed when alone
+    cars: Floats  # (B, N, 4) x, y, yaw, speed
+    size: Floats  # (B, N, 3) length, width, height
+    paint: Floats  # (B, N, 3) colour
+    plans: Floats  # (B, N, PLAN_POINTS, 2) where each car will drive
+    rng: NDArray[np.uint64]  # (B,)
+    gap: Floats  # (B,) gap the next car of a flow waits for
+
+
+def make_traffic(batch: int, cars: int) -> Traffic:
+    """Empty roads."""
+    shape = (batch, cars)
+    return Traffic(
+        np.zeros(shape, np.bool_), np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), np.zeros(shape),
+        np.zeros((*shape, 4)), np.ones((*shape, 3)), np.zeros((*shape, 3)), np.zeros((*shape, PLAN_POINTS, 2)),
+        np.zeros(batch, np.uint64), np.zeros(batch),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def draw(rng, b):  # type: ignore[no-untyped-def]
+    """A number in [0, 1) from world b's stream."""
+    rng[b] += np.uint64(0x9E3779B97F4A7C15)
+    z = rng[b]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
+
+
+@njit(cache=True)
+def project(line, x, y):  # type: ignore[no-untyped-def]
+    """Distance along a sampled line of the point nearest (x, y), the offset to its right, and its yaw there."""
+    best, nearest = 1e18, 0
+    for p in range(line.shape[0]):
+        d = (line[p, 0] - x) ** 2 + (line[p, 1] - y) ** 2
+        if d < best:
+            best, nearest = d, p
+    yaw = line[nearest, 2]
+    dx, dy = x - line[nearest, 0], y - line[nearest, 1]
+    return nearest * SAMPLE + dx * math.cos(yaw) + dy * math.sin(yaw), dy * math.cos(yaw) - dx * math.sin(yaw), yaw
+
+
+@njit(cache=True)
+def idm(speed, wish, gap, leader_speed):  # type: ignore[no-untyped-def]
+    """Acceleration of the intelligent driver model; an infinite gap means a free road."""
+    free = 1.0 - (speed / wish) ** 4 if speed <= wish else -0.5 * (speed - wish)
+    if gap < 0.3:
+        return -HARDEST
+    approach = speed * (speed - leader_speed) / (2.0 * math.sqrt(ACCELERATE * COMFORT))
+    wanted = STANDSTILL + max(0.0, speed * HEADWAY + approach)
+    return min(max(ACCELERATE * (free - (wanted / gap) ** 2), -HARDEST), ACCELERATE)
+
+
+@njit(cache=True)
+def describe_ego(line, ego, velocity, out):  # type: ignore[no-untyped-def]
+    """The ego as traffic sees it: out = distance, offset, speed along, speed to the right, half length, half width."""
+    s, offset, yaw = project(line, ego[0], ego[1])
+    c, sn = math.cos(yaw), math.sin(yaw)
+    turned = ego[2] - yaw
+    out[0], out[1] = s, offset
+    out[2], out[3] = velocity[0] * c + velocity[1] * sn, velocity[1] * c - velocity[0] * sn
+    out[4] = 0.5 * (LENGTH * abs(math.cos(turned)) + WIDTH * abs(math.sin(turned)))
+    out[5] = 0.5 * (LENGTH * abs(math.sin(turned)) + WIDTH * abs(math.cos(turned)))
+
+
+@njit(cache=True)
+def find_leader(t, b, n, centre, actual, lanes, seen):  # type: ignore[no-untyped-def]
+    """Gap to and speed of whatever drives ahead of car n, at lateral position `actual` and bound for `centre`.
+
+    A car that changes lanes counts in both. The ego counts where it is and where its sideways motion leads it soon.
+    """
+    gap, speed = np.inf, 0.0
+    s, half, width = t.s[b, n], 0.5 * t.size[b, n, 0], 0.5 * t.size[b, n, 1]
+    for m in range(t.s.shape[1]):
+        if m == n or not t.present[b, m] or t.s[b, m] <= s:
+            continue
+        room = width + 0.5 * t.size[b, m, 1] + 0.3
+        theirs = lanes[t.lane[b, m]]
+        if abs(theirs - centre) < room or abs(theirs + t.shift[b, m] - actual) < room:
+            distance = t.s[b, m] - s - half - 0.5 * t.size[b, m, 0]
+            if distance < gap:
+                gap, speed = distance, t.cars[b, m, 3]
+    if seen[0] > s:
+        room = width + seen[5] + 0.3
+        soon = seen[1] + min(max(seen[3], -1.0), 1.0)
+        if min(abs(seen[1] - centre), abs(soon - centre), abs(seen[1] - actual)) < room:
+            distance = seen[0] - seen[4] - s - half
+            if distance < gap:
+                gap, speed = distance, max(seen[2], 0.0)
+    return gap, speed
+
+
+@njit(cache=True)
+def lane_is_free(t, b, n, lane, s, speed, lanes, seen, ego_room):  # type: ignore[no-untyped-def]
+    """Whether a car at `s` fits into a lane: nobody close, and nobody who would have to brake hard.
+
+    The ego's neighbourhood is left alone for two lanes on either side, for it may be about to change lanes itself.
+    """
+    for m in range(t.s.shape[1]):
+        if m == n or not t.present[b, m]:
+            continue
+        if (
+            abs(lanes[t.lane[b, m]] - lanes[lane]) > 1.0
+            and abs(lanes[t.lane[b, m]] + t.shift[b, m] - lanes[lane]) > 2.2
+        ):
+            continue
+        ahead = t.s[b, m] - s
+        closing = (speed - t.cars[b, m, 3]) * (1.0 if ahead > 0.0 else -1.0)
+        if abs(ahead) < 9.0 + max(0.0, closing) * 2.0:
+            return False
+    return abs(seen[0] - s) > ego_room or abs(seen[1] - lanes[lane]) > 5.5
+
+
+@njit(cache=True)
+def consider_lane_change(t, b, n, own, lanes, seen):  # type: ignore[no-untyped-def]
+    """MOBIL in small: now and then look aside, go where driving is easier and nobody is cut off."""
+    if t.shift[b, n] != 0.0 or t.cars[b, n, 3] < 1.5 or draw(t.rng, b) > 0.03:
+        return
+    lane = t.lane[b, n] + (1 if draw(t.rng, b) < 0.5 else -1)
+    if lane < 0 or lane >= lanes.shape[0]:
+        return
+    speed = t.cars[b, n, 3]
+    if not lane_is_free(t, b, n, lane, t.s[b, n], speed, lanes, seen, 14.0):
+        return
+    gap, leader = find_leader(t, b, n, lanes[lane], lanes[lane], lanes, seen)
+    if idm(speed, t.wish[b, n], gap, leader) > own + 0.2 or draw(t.rng, b) < 0.1:
+        t.shift[b, n] = lanes[t.lane[b, n]] - lanes[lane]
+        t.lane[b, n] = lane
+
+
+@njit(cache=True)
+def dress(t, b, n):  # type: ignore[no-untyped-def]
+    """Draw a car's size and paint."""
+    t.size[b, n, 0] = 4.2 + 0.9 * draw(t.rng, b)
+    t.size[b, n, 1] = 1.75 + 0.2 * draw(t.rng, b)
+    t.size[b, n, 2] = 1.4 + 0.4 * draw(t.rng, b)
+    t.paint[b, n] = PAINTS[int(draw(t.rng, b) * PAINTS.shape[0])]
+
+
+@njit(cache=True)
+def respawn_in_window(t, b, n, lanes, seen):  # type: ignore[no-untyped-def]
+    """Bring a car that left the ego's window back at the other end, faster from behind, slower from ahead."""
+    ahead = t.s[b, n] < seen[0]
+    s = seen[0] + (AHEAD - 1.0 if ahead else 1.0 - BEHIND)
+    lane = int(draw(t.rng, b) * lanes.shape[0])
+    wish = 3.0 + 1.5 * draw(t.rng, b) if ahead else 5.0 + 3.0 * draw(t.rng, b)
+    if lane_is_free(t, b, n, lane, s, wish, lanes, seen, 12.0):
+        t.lane[b, n], t.s[b, n], t.shift[b, n] = lane, s, 0.0
+        t.wish[b, n] = wish
+        t.cars[b, n, 3] = wish
+        dress(t, b, n)
+
+
+@njit(cache=True)
+def feed_flow(t, b, lane, low, high):  # type: ignore[no-untyped-def]
+    """Let the next car of the flow in once the last one is its gap away."""
+    last, speed, slot = np.inf, FLOW_SPEED, -1
+    for n in range(t.s.shape[1]):
+        if not t.present[b, n]:
+            slot = n
+        elif t.s[b, n] - 0.5 * t.size[b, n, 0] < last:
+            last, speed = t.s[b, n] - 0.5 * t.size[b, n, 0], t.cars[b, n, 3]
+    if slot < 0 or last < t.gap[b] + 2.6:
+        return
+    dress(t, b, slot)
+    t.present[b, slot], t.lane[b, slot], t.shift[b, slot] = True, lane, 0.0
+    t.s[b, slot] = last - t.gap[b] - 0.5 * t.size[b, slot, 0] if last < np.inf else 3.0
+    t.wish[b, slot] = FLOW_SPEED - 0.3 + 0.6 * draw(t.rng, b)
+    t.cars[b, slot, 3] = min(t.wish[b, slot], speed)
+    t.gap[b] = low + (high - low) * draw(t.rng, b)
+
+
+@njit(cache=True)
+def place(t, b, n, line, lanes, sideways):  # type: ignore[no-untyped-def]
+    """Write a car's pose and planned path from its place in the corridor."""
+    p = min(max(t.s[b, n] / SAMPLE, 0.0), line.shape[0] - 1.001)
+    yaw = line[int(p), 2]
+    centre = lanes[t.lane[b, n]]
+    for k in range(PLAN_POINTS + 1):
+        offset = centre + t.shift[b, n] * max(0.0, 1.0 - k * PLAN_SPACING / 9.0)
+        q = min(p + k * PLAN_SPACING / SAMPLE, line.shape[0] - 1.001)
+        i, f = int(q), q - int(q)
+        x = line[i, 0] + (line[i + 1, 0] - line[i, 0]) * f - offset * math.sin(line[i, 2])
+        y = line[i, 1] + (line[i + 1, 1] - line[i, 1]) * f + offset * math.cos(line[i, 2])
+        if k == 0:
+            t.cars[b, n, 0], t.cars[b, n, 1] = x, y
+        else:
+            t.plans[b, n, k - 1, 0], t.plans[b, n, k - 1, 1] = x, y
+    t.cars[b, n, 2] = yaw + math.atan2(sideways, max(t.cars[b, n, 3], 2.0))
+
+
+@njit(cache=True)
+def move_traffic(t, line, lanes, ego, velocity, low, high, active):  # type: ignore[no-untyped-def]
+    """One step of all cars; low and high are the gaps of a flow in the last lane, or negative for window traffic."""
+    seen, wanted = np.zeros(6), np.zeros(t.s.shape[1])
+    for b in range(t.s.shape[0]):
+        if not active[b]:
+            continue
+        describe_ego(line, ego[b], velocity[b], seen)
+        for n in range(t.s.shape[1]):
+            if t.present[b, n]:
+                centre = lanes[t.lane[b, n]]
+                gap, leader = find_leader(t, b, n, centre, centre + t.shift[b, n], lanes, seen)
+                wanted[n] = idm(t.cars[b, n, 3], t.wish[b, n], gap, leader)
+        for n in range(t.s.shape[1]):
+            if not t.present[b, n]:
+                continue
+            speed = max(t.cars[b, n, 3] + wanted[n] * STEP_SECONDS, 0.0)
+            t.s[b, n] += 0.5 * (speed + t.cars[b, n, 3]) * STEP_SECONDS
+            t.cars[b, n, 3] = speed
+            sideways = min(LANE_CHANGE_SPEED, 0.35 * speed)
+            step = min(sideways * STEP_SECONDS, abs(t.shift[b, n]))
+            sideways = -math.copysign(sideways, t.shift[b, n]) if step > 0.0 else 0.0
+            t.shift[b, n] += math.copysign(step, sideways)
+            if low < 0.0:
+                consider_lane_change(t, b, n, wanted[n], lanes, seen)
+                if t.s[b, n] > seen[0] + AHEAD or t.s[b, n] < seen[0] - BEHIND:
+                    respawn_in_window(t, b, n, lanes, seen)
+            elif t.s[b, n] > (line.shape[0] - 1) * SAMPLE:
+                t.present[b, n] = False
+            place(t, b, n, line, lanes, sideways)
+        if low >= 0.0:
+            feed_flow(t, b, lanes.shape[0] - 1, low, high)
+
+
+@njit(cache=True)
+def _fill_window(t, b, lanes, seen):  # type: ignore[no-untyped-def]
+    for n in range(t.s.shape[1]):
+        for _ in range(30):
+            lane = int(draw(t.rng, b) * lanes.shape[0])
+            s = seen[0] - BEHIND + (AHEAD + BEHIND) * draw(t.rng, b)
+            wish = 3.5 + 3.5 * draw(t.rng, b)
+            beside = abs(seen[1] - lanes[lane]) > 2.0 and abs(s - seen[0]) > 7.0
+            if lane_is_free(t, b, n, lane, s, wish, lanes, seen, 0.0 if beside else 14.0):
+                t.present[b, n], t.lane[b, n], t.s[b, n], t.wish[b, n] = True, lane, s, wish
+                t.cars[b, n, 3] = min(wish, 5.0)
+                dress(t, b, n)
+                break
+
+
+@njit(cache=True)
+def _fill_flow(t, b, lane, length, low, high):  # type: ignore[no-untyped-def]
+    front = length
+    for n in range(t.s.shape[1]):
+        dress(t, b, n)
+        s = front - 0.5 * t.size[b, n, 0]
+        if s < 4.0:
+            break
+        t.present[b, n], t.lane[b, n], t.s[b, n] = True, lane, s
+        t.wish[b, n] = FLOW_SPEED - 0.3 + 0.6 * draw(t.rng, b)
+        t.cars[b, n, 3] = t.wish[b, n]
+        front = s - 0.5 * t.size[b, n, 0] - (low + (high - low) * draw(t.rng, b))
+
+
+@njit(cache=True)
+def populate(t, line, lanes, ego, low, high, mask):  # type: ignore[no-untyped-def]
+    """Fill the roads of the masked worlds at the beginning of an episode; t.rng must have been seeded."""
+    seen, standing = np.zeros(6), np.zeros(2)
+    for b in range(t.s.shape[0]):
+        if not mask[b]:
+            continue
+        describe_ego(line, ego[b], standing, seen)
+        t.present[b], t.shift[b] = False, 0.0
+        t.gap[b] = low + (high - low) * draw(t.rng, b)
+        if low < 0.0:
+            _fill_window(t, b, lanes, seen)
+        else:
+            _fill_flow(t, b, lanes.shape[0] - 1, line.shape[0] * SAMPLE, low, high)
+        for n in range(t.s.shape[1]):
+            if t.present[b, n]:
+                place(t, b, n, line, lanes, 0.0)
+
+
+def corridor_of(corridor: Corridor) -> tuple[Floats, Floats]:
+    """The corridor's arrays in the layout the kernels want."""
+    return np.ascontiguousarray(corridor.line), np.ascontiguousarray(corridor.lanes)
