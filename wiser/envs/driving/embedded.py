@@ -59,7 +59,7 @@ class EmbeddedWorld:
         self._generators = [np.random.default_rng(b) for b in range(batch)]
         self._line, self._lanes = traffic.corridor_of(task.road_map().corridor())
         self._flow = task.flow_gap if task.flow_gap is not None else (-1.0, -1.0)
-        self._waited = np.zeros(batch)
+        self._waited, self._claims = np.zeros(batch), np.zeros((batch, 2))
         self._signs = np.array([[s.x, s.y, s.yaw] for s in task.road_map().signs]).reshape(-1, 3)
 
     def reset(self, mask: Mask, seeds: Sequence[int | None] | None = None) -> None:
@@ -98,7 +98,8 @@ class EmbeddedWorld:
         dynamics.move_ego(self.ego, self.velocity, acceleration, steer)
         self.ego[~active], self.velocity[~active] = frozen
         if t.s.shape[1]:
-            traffic.move_traffic(t, self._line, self._lanes, self.ego, self.velocity, *self._flow, active)
+            traffic.indicate(self.ego, p.route, p.index, p.yields, self._waited, self._line, self._claims)
+            traffic.move_traffic(t, self._line, self._lanes, self.ego, self.velocity, self._claims, *self._flow, active)
         self._look_around()
         xy = self.ego[:, :2]
         index = tasks.advance_progress(p.route, p.count, p.index, xy)
@@ -113,11 +114,10 @@ class EmbeddedWorld:
         return StepResult(terms, happened, terminated, (p.steps >= tasks.TIME_LIMIT) & ~terminated)
 
     def expert_commands(self) -> Floats:
-        """What the scripted driver would do now: (B, 2) acceleration and steering. Call it once per step."""
+        """What the scripted driver would do now: (B, 2) acceleration and steering."""
         out, p, t = np.zeros((self.batch, 2)), self.progress, self.traffic
         expert.drive(
-            self.ego, t.cars, t.size, t.present, p.route, p.count, p.index, p.yields, p.route_stop, p.held,
-            self._waited, out,
+            self.ego, t.cars, t.size, t.present, p.route, p.count, p.index, p.yields, p.route_stop, p.held, out,
         )  # fmt: skip
         return out
 

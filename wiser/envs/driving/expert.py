@@ -2,7 +2,7 @@
 
 It steers by pure pursuit on the route and takes the smallest of several accelerations: towards the target speed,
 behind the car ahead on the route (IDM), before a stop point that is still owed, and before a lane it must not cut
-into yet. Where a gap does not come by itself it creeps forward, and the traffic lets it in.
+into yet. Where no gap comes by itself it waits, and the traffic lets it in.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from wiser.envs.driving.traffic import idm
 
 LOOK_AHEAD = 4  # waypoints, 3.2 m
 HORIZON = 24  # waypoints searched for a car ahead
-PATIENCE = 1.5  # seconds at a standstill before the nose goes in
-CREEP = 1.2  # m/s
 
 
 @njit(cache=True)
@@ -54,7 +52,7 @@ def route_gap(car, size, route, count, index, seconds):  # type: ignore[no-untyp
 @njit(cache=True)
 def follow(ego, cars, size, present, route, count, index):  # type: ignore[no-untyped-def]
     """IDM behind whatever stands on the route now, or will soon if it comes from the side."""
-    speed, wanted = ego[3], idm(ego[3], TARGET_SPEED, np.inf, 0.0)
+    speed, wanted = ego[3], 4.0 * (TARGET_SPEED - ego[3])
     for n in range(cars.shape[0]):
         if not present[n] or (cars[n, 0] - ego[0]) ** 2 + (cars[n, 1] - ego[1]) ** 2 > 900.0:
             continue
@@ -65,23 +63,25 @@ def follow(ego, cars, size, present, route, count, index):  # type: ignore[no-un
         if turned < 0.9:
             for seconds in (0.6, 1.2):
                 gap = route_gap(cars[n], size[n], route, count, index, seconds)
-                if gap < 3.0:
-                    wanted = min(wanted, idm(speed, TARGET_SPEED, gap + 0.5, 0.0))
+                wanted = min(wanted, brake_towards(speed, max(gap - 0.4, 0.0)))
     return wanted
 
 
 @njit(cache=True)
-def gap_is_open(ego, cars, size, present, merge, distance):  # type: ignore[no-untyped-def]
-    """Whether the ego can be at the merge waypoint, `distance` metres on, without cutting anybody off."""
+def gap_is_open(ego, cars, size, present, merge, bound, distance):  # type: ignore[no-untyped-def]
+    """Whether the ego can be at the merge waypoint, `distance` metres on, without cutting anybody off.
+
+    `bound` is a later waypoint, in the middle of the new lane: cars near its line are the ones that matter.
+    """
     speed = ego[3]
     arrival = (math.sqrt(speed * speed + 4.0 * distance) - speed) / 2.0 if speed < 3.0 else distance / speed
-    ahead_x, ahead_y = math.cos(merge[2]), math.sin(merge[2])
+    ahead_x, ahead_y = math.cos(bound[2]), math.sin(bound[2])
     for n in range(cars.shape[0]):
         if not present[n]:
             continue
-        dx, dy = merge[0] - cars[n, 0], merge[1] - cars[n, 1]
-        if abs(dy * ahead_x - dx * ahead_y) > 2.2:
+        if abs((bound[1] - cars[n, 1]) * ahead_x - (bound[0] - cars[n, 0]) * ahead_y) > 2.2:
             continue
+        dx, dy = merge[0] - cars[n, 0], merge[1] - cars[n, 1]
         behind = dx * ahead_x + dy * ahead_y - cars[n, 3] * arrival  # metres the car is short of the merge point
         room = 0.5 * (LENGTH + size[n, 0]) + 1.0
         if -room < behind < room + 0.5 + 1.3 * max(cars[n, 3] - speed, 0.0):
@@ -90,20 +90,18 @@ def gap_is_open(ego, cars, size, present, merge, distance):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def before_yield(ego, cars, size, present, route, index, yields, waited):  # type: ignore[no-untyped-def]
+def before_yield(ego, cars, size, present, route, index, yields):  # type: ignore[no-untyped-def]
     """Acceleration allowed by the next place where the route cuts into another lane."""
     for y in range(yields.shape[0]):
         hold, merge = yields[y]
         if merge < 0 or index > merge or hold - index > 12:
             continue
         distance = max((merge - index) * WAYPOINT_SPACING, 0.0)
-        if gap_is_open(ego, cars, size, present, route[merge], distance):
+        if gap_is_open(ego, cars, size, present, route[merge], route[merge + 6], distance):
             return np.inf
-        if waited > PATIENCE and index >= hold - 3:
-            return 2.0 * (CREEP - ego[3])
-        if index > hold + 1:
-            return np.inf if ego[3] > CREEP else 2.0 * (CREEP - ego[3])
-        return brake_towards(ego[3], (hold - index) * WAYPOINT_SPACING)
+        if index > hold + 3:
+            return np.inf
+        return brake_towards(ego[3], max(hold - index, 0) * WAYPOINT_SPACING)
     return np.inf
 
 
@@ -119,12 +117,11 @@ def brake_towards(speed, distance):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def drive(ego, cars, size, present, route, count, index, yields, route_stop, held, waited, out):  # type: ignore[no-untyped-def]
-    """Acceleration and steering of every ego: out (B, 2). `waited` (B,) seconds at rest, kept between calls."""
+def drive(ego, cars, size, present, route, count, index, yields, route_stop, held, out):  # type: ignore[no-untyped-def]
+    """Acceleration and steering of every ego: out (B, 2)."""
     for b in range(ego.shape[0]):
-        waited[b] = waited[b] + 0.1 if ego[b, 3] < 0.3 else max(waited[b] - 0.02, 0.0)
         wanted = follow(ego[b], cars[b], size[b], present[b], route[b], count[b], index[b])
-        allowed = before_yield(ego[b], cars[b], size[b], present[b], route[b], index[b], yields[b], waited[b])
+        allowed = before_yield(ego[b], cars[b], size[b], present[b], route[b], index[b], yields[b])
         wanted = min(wanted, allowed)
         if route_stop[b] >= 0 and held[b] < STOP_STEPS:
             stop = route[b, route_stop[b]]

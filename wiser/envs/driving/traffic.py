@@ -93,24 +93,48 @@ def idm(speed, wish, gap, leader_speed):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def describe_ego(line, ego, velocity, out):  # type: ignore[no-untyped-def]
-    """The ego as traffic sees it: out = distance, offset, speed along, speed to the right, half length, half width."""
+def describe_ego(line, ego, velocity, claim, out):  # type: ignore[no-untyped-def]
+    """The ego as traffic sees it: out (8,).
+
+    Distance, offset, speed along, speed to the right, half length, half width, claimed distance, claimed offset.
+    """
     s, offset, yaw = project(line, ego[0], ego[1])
     c, sn = math.cos(yaw), math.sin(yaw)
     turned = ego[2] - yaw
-    out[0], out[1] = s, offset
+    out[0], out[1], out[6], out[7] = s, offset, claim[0], claim[1]
     out[2], out[3] = velocity[0] * c + velocity[1] * sn, velocity[1] * c - velocity[0] * sn
     out[4] = 0.5 * (LENGTH * abs(math.cos(turned)) + WIDTH * abs(math.sin(turned)))
     out[5] = 0.5 * (LENGTH * abs(math.sin(turned)) + WIDTH * abs(math.cos(turned)))
 
 
 @njit(cache=True)
+def indicate(ego, route, index, yields, waited, line, claims):  # type: ignore[no-untyped-def]
+    """Egos that wait to move into a lane ask for it: claims (B, 2) = where cars should stay behind, lateral position.
+
+    waited (B,) counts the seconds at walking pace before such a place; after one second the claim stands.
+    """
+    for b in range(ego.shape[0]):
+        claims[b, 0], near = -1.0, False
+        for y in range(yields.shape[1]):
+            hold, merge = yields[b, y]
+            if merge >= 0 and hold - 8 <= index[b] <= merge:
+                near = True
+                if waited[b] >= 1.0:
+                    s, _, _ = project(line, route[b, merge, 0], route[b, merge, 1])
+                    _, lateral, _ = project(line, route[b, merge + 6, 0], route[b, merge + 6, 1])
+                    claims[b, 0], claims[b, 1] = s - 5.0, lateral
+                break
+        waited[b] = waited[b] + STEP_SECONDS * (ego[b, 3] < 1.5) if near else 0.0
+
+
+@njit(cache=True)
 def find_leader(t, b, n, centre, actual, lanes, seen):  # type: ignore[no-untyped-def]
     """Gap to and speed of whatever drives ahead of car n, at lateral position `actual` and bound for `centre`.
 
-    A car that changes lanes counts in both. The ego counts where it is and where its sideways motion leads it soon.
+    A car that changes lanes counts in both. The ego counts where it is, where its sideways motion leads it soon, and
+    where it asks to be let in, if braking for it is no hardship.
     """
-    gap, speed = np.inf, 0.0
+    gap, speed, own = np.inf, 0.0, t.cars[b, n, 3]
     s, half, width = t.s[b, n], 0.5 * t.size[b, n, 0], 0.5 * t.size[b, n, 1]
     for m in range(t.s.shape[1]):
         if m == n or not t.present[b, m] or t.s[b, m] <= s:
@@ -124,10 +148,12 @@ def find_leader(t, b, n, centre, actual, lanes, seen):  # type: ignore[no-untype
     if seen[0] > s:
         room = width + seen[5] + 0.3
         soon = seen[1] + min(max(seen[3], -1.0), 1.0)
-        if min(abs(seen[1] - centre), abs(soon - centre), abs(seen[1] - actual)) < room:
-            distance = seen[0] - seen[4] - s - half
-            if distance < gap:
-                gap, speed = distance, max(seen[2], 0.0)
+        distance = seen[0] - seen[4] - s - half
+        if min(abs(seen[1] - centre), abs(soon - centre), abs(seen[1] - actual)) < room and -1.5 < distance < gap:
+            gap, speed = distance, max(seen[2], 0.0)
+    distance = seen[6] - s - half
+    if seen[6] >= 0.0 and abs(seen[7] - centre) < 1.0 and distance < gap and own * own < 5.0 * (distance - 0.5):
+        gap, speed = distance, 0.0
     return gap, speed
 
 
@@ -184,7 +210,7 @@ def respawn_in_window(t, b, n, lanes, seen):  # type: ignore[no-untyped-def]
     ahead = t.s[b, n] < seen[0]
     s = seen[0] + (AHEAD - 1.0 if ahead else 1.0 - BEHIND)
     lane = int(draw(t.rng, b) * lanes.shape[0])
-    wish = 3.0 + 1.5 * draw(t.rng, b) if ahead else 5.0 + 3.0 * draw(t.rng, b)
+    wish = 3.8 + 1.2 * draw(t.rng, b) if ahead else 5.0 + 3.0 * draw(t.rng, b)
     if lane_is_free(t, b, n, lane, s, wish, lanes, seen, 12.0):
         t.lane[b, n], t.s[b, n], t.shift[b, n] = lane, s, 0.0
         t.wish[b, n] = wish
@@ -231,13 +257,13 @@ def place(t, b, n, line, lanes, sideways):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def move_traffic(t, line, lanes, ego, velocity, low, high, active):  # type: ignore[no-untyped-def]
+def move_traffic(t, line, lanes, ego, velocity, claims, low, high, active):  # type: ignore[no-untyped-def]
     """One step of all cars; low and high are the gaps of a flow in the last lane, or negative for window traffic."""
-    seen, wanted = np.zeros(6), np.zeros(t.s.shape[1])
+    seen, wanted = np.zeros(8), np.zeros(t.s.shape[1])
     for b in range(t.s.shape[0]):
         if not active[b]:
             continue
-        describe_ego(line, ego[b], velocity[b], seen)
+        describe_ego(line, ego[b], velocity[b], claims[b], seen)
         for n in range(t.s.shape[1]):
             if t.present[b, n]:
                 centre = lanes[t.lane[b, n]]
@@ -270,7 +296,7 @@ def _fill_window(t, b, lanes, seen):  # type: ignore[no-untyped-def]
         for _ in range(30):
             lane = int(draw(t.rng, b) * lanes.shape[0])
             s = seen[0] - BEHIND + (AHEAD + BEHIND) * draw(t.rng, b)
-            wish = 3.5 + 3.5 * draw(t.rng, b)
+            wish = 4.0 + 3.0 * draw(t.rng, b)
             beside = abs(seen[1] - lanes[lane]) > 2.0 and abs(s - seen[0]) > 7.0
             if lane_is_free(t, b, n, lane, s, wish, lanes, seen, 0.0 if beside else 14.0):
                 t.present[b, n], t.lane[b, n], t.s[b, n], t.wish[b, n] = True, lane, s, wish
@@ -296,11 +322,11 @@ def _fill_flow(t, b, lane, length, low, high):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def populate(t, line, lanes, ego, low, high, mask):  # type: ignore[no-untyped-def]
     """Fill the roads of the masked worlds at the beginning of an episode; t.rng must have been seeded."""
-    seen, standing = np.zeros(6), np.zeros(2)
+    seen, standing, no_claim = np.zeros(8), np.zeros(2), np.array([-1.0, 0.0])
     for b in range(t.s.shape[0]):
         if not mask[b]:
             continue
-        describe_ego(line, ego[b], standing, seen)
+        describe_ego(line, ego[b], standing, no_claim, seen)
         t.present[b], t.shift[b] = False, 0.0
         t.gap[b] = low + (high - low) * draw(t.rng, b)
         if low < 0.0:
