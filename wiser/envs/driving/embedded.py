@@ -59,7 +59,7 @@ class EmbeddedWorld:
         self._generators = [np.random.default_rng(b) for b in range(batch)]
         self._line, self._lanes = traffic.corridor_of(task.road_map().corridor())
         self._flow = task.flow_gap if task.flow_gap is not None else (-1.0, -1.0)
-        self._waited, self._claims = np.zeros(batch), np.zeros((batch, 2))
+        self._waited, self._claims = np.zeros(batch), np.zeros((batch, 3))
         self._signs = np.array([[s.x, s.y, s.yaw] for s in task.road_map().signs]).reshape(-1, 3)
 
     def reset(self, mask: Mask, seeds: Sequence[int | None] | None = None) -> None:

@@ -97,9 +97,9 @@ def before_yield(ego, cars, size, present, route, index, yields):  # type: ignor
         if merge < 0 or index > merge or hold - index > 12:
             continue
         distance = max((merge - index) * WAYPOINT_SPACING, 0.0)
-        if gap_is_open(ego, cars, size, present, route[merge], route[merge + 6], distance):
+        if gap_is_open(ego, cars, size, present, route[merge], route[merge + 8], distance):
             return np.inf
-        if index > hold + 3:
+        if index > hold + 4:
             return np.inf
         return brake_towards(ego[3], max(hold - index, 0) * WAYPOINT_SPACING)
     return np.inf

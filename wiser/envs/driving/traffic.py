@@ -21,7 +21,7 @@ from wiser.envs.driving.roads import SAMPLE, Corridor, Floats
 from wiser.envs.driving.tasks import STEP_SECONDS
 
 PLAN_POINTS, PLAN_SPACING = 10, 1.5  # the path of each car that the waypoint views draw
-AHEAD, BEHIND = 75.0, 55.0  # the window of traffic round the ego on the motorway, metres
+AHEAD, BEHIND = 85.0, 65.0  # the window of traffic round the ego on the motorway, metres
 STANDSTILL, HEADWAY = 2.0, 1.0  # IDM: gap at rest (m) and time gap (s)
 ACCELERATE, COMFORT, HARDEST = 1.5, 2.0, 6.0  # IDM: m/s^2
 LANE_CHANGE_SPEED = 1.2  # m/s sideways
@@ -94,14 +94,14 @@ def idm(speed, wish, gap, leader_speed):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def describe_ego(line, ego, velocity, claim, out):  # type: ignore[no-untyped-def]
-    """The ego as traffic sees it: out (8,).
+    """The ego as traffic sees it: out (9,).
 
-    Distance, offset, speed along, speed to the right, half length, half width, claimed distance, claimed offset.
+    Distance, offset, speed along, speed to the right, half length, half width, and the claim.
     """
     s, offset, yaw = project(line, ego[0], ego[1])
     c, sn = math.cos(yaw), math.sin(yaw)
     turned = ego[2] - yaw
-    out[0], out[1], out[6], out[7] = s, offset, claim[0], claim[1]
+    out[0], out[1], out[6:] = s, offset, claim
     out[2], out[3] = velocity[0] * c + velocity[1] * sn, velocity[1] * c - velocity[0] * sn
     out[4] = 0.5 * (LENGTH * abs(math.cos(turned)) + WIDTH * abs(math.sin(turned)))
     out[5] = 0.5 * (LENGTH * abs(math.sin(turned)) + WIDTH * abs(math.cos(turned)))
@@ -109,21 +109,26 @@ def describe_ego(line, ego, velocity, claim, out):  # type: ignore[no-untyped-de
 
 @njit(cache=True)
 def indicate(ego, route, index, yields, waited, line, claims):  # type: ignore[no-untyped-def]
-    """Egos that wait to move into a lane ask for it: claims (B, 2) = where cars should stay behind, lateral position.
+    """Egos about to move into a lane ask for it: claims (B, 3) = where cars should stay behind, offset, speed there.
 
-    waited (B,) counts the seconds at walking pace before such a place; after one second the claim stands.
+    An ego beside the lane asks for the place beside it as soon as it indicates. One that comes from the side asks
+    after it has waited for a second; waited (B,) counts the seconds at walking pace before such a place.
     """
     for b in range(ego.shape[0]):
         claims[b, 0], near = -1.0, False
         for y in range(yields.shape[1]):
             hold, merge = yields[b, y]
-            if merge >= 0 and hold - 8 <= index[b] <= merge:
-                near = True
-                if waited[b] >= 1.0:
-                    s, _, _ = project(line, route[b, merge, 0], route[b, merge, 1])
-                    _, lateral, _ = project(line, route[b, merge + 6, 0], route[b, merge + 6, 1])
-                    claims[b, 0], claims[b, 1] = s - 5.0, lateral
-                break
+            if merge < 0 or not hold - 8 <= index[b] <= merge + 2:
+                continue
+            near = True
+            s, _, yaw = project(line, route[b, merge, 0], route[b, merge, 1])
+            _, claims[b, 1], _ = project(line, route[b, merge + 8, 0], route[b, merge + 8, 1])
+            if math.cos(ego[b, 2] - yaw) > 0.8:
+                here, _, _ = project(line, ego[b, 0], ego[b, 1])
+                claims[b, 0], claims[b, 2] = here - 0.5 * LENGTH, ego[b, 3]
+            elif waited[b] >= 1.0:
+                claims[b, 0], claims[b, 2] = s - 5.0, 0.0
+            break
         waited[b] = waited[b] + STEP_SECONDS * (ego[b, 3] < 1.5) if near else 0.0
 
 
@@ -152,8 +157,9 @@ def find_leader(t, b, n, centre, actual, lanes, seen):  # type: ignore[no-untype
         if min(abs(seen[1] - centre), abs(soon - centre), abs(seen[1] - actual)) < room and -1.5 < distance < gap:
             gap, speed = distance, max(seen[2], 0.0)
     distance = seen[6] - s - half
-    if seen[6] >= 0.0 and abs(seen[7] - centre) < 1.0 and distance < gap and own * own < 5.0 * (distance - 0.5):
-        gap, speed = distance, 0.0
+    easy = own * own - seen[8] * seen[8] < 5.0 * (distance - 1.0)
+    if seen[6] >= 0.0 and abs(seen[7] - centre) < 1.0 and distance < gap and easy:
+        gap, speed = distance, seen[8]
     return gap, speed
 
 
@@ -259,7 +265,7 @@ def place(t, b, n, line, lanes, sideways):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def move_traffic(t, line, lanes, ego, velocity, claims, low, high, active):  # type: ignore[no-untyped-def]
     """One step of all cars; low and high are the gaps of a flow in the last lane, or negative for window traffic."""
-    seen, wanted = np.zeros(8), np.zeros(t.s.shape[1])
+    seen, wanted = np.zeros(9), np.zeros(t.s.shape[1])
     for b in range(t.s.shape[0]):
         if not active[b]:
             continue
@@ -322,7 +328,7 @@ def _fill_flow(t, b, lane, length, low, high):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def populate(t, line, lanes, ego, low, high, mask):  # type: ignore[no-untyped-def]
     """Fill the roads of the masked worlds at the beginning of an episode; t.rng must have been seeded."""
-    seen, standing, no_claim = np.zeros(8), np.zeros(2), np.array([-1.0, 0.0])
+    seen, standing, no_claim = np.zeros(9), np.zeros(2), np.array([-1.0, 0.0, 0.0])
     for b in range(t.s.shape[0]):
         if not mask[b]:
             continue
