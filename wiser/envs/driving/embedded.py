@@ -83,7 +83,7 @@ class EmbeddedWorld:
         p.route_stop[b] = -1
         if self.task.stop_point is not None:
             p.route_stop[b] = np.hypot(*(route.waypoints[:, :2] - self.task.stop_point).T).argmin()
-        self.ego[b, :3], self.ego[b, 3] = route.waypoints[0], 0.0
+        self.ego[b, :3], self.ego[b, 3] = tasks.start_pose(route, rng), 0.0
         self.velocity[b], self._waited[b] = 0.0, 0.0
         self.traffic.rng[b] = rng.integers(2**63, dtype=np.uint64)
 

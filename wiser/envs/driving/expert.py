@@ -133,6 +133,6 @@ def drive(ego, cars, size, present, route, count, index, yields, route_stop, hel
 
 def to_discrete(commands: NDArray[np.float64], steers: tuple[float, ...]) -> NDArray[np.int64]:
     """The discrete action nearest to each command (B, 2)."""
-    pedal = np.abs(commands[:, :1] * 1.4 - np.array(ACCELERATIONS)).argmin(axis=1)
+    pedal = np.abs(commands[:, :1] * 2.2 - np.array(ACCELERATIONS)).argmin(axis=1)
     wheel = np.abs(commands[:, 1:] - np.array(steers)).argmin(axis=1)
     return pedal * 5 + wheel

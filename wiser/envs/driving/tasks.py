@@ -104,7 +104,7 @@ def _lane_change_route(task: Task, rng: np.random.Generator) -> Route:
         s += float(rng.uniform(15.0, 30.0))
         knots.append((s, float(lane)))
         wanted = lane + int(rng.integers(-1, 2))
-        if wanted == lane or not 0 <= wanted < len(lanes) or s + 8.0 > end:
+        if wanted == lane or not 0 <= wanted < len(lanes) or s + 14.0 > end:
             continue
         changes.append(s)
         lane, s = wanted, s + 8.0
@@ -118,6 +118,13 @@ def _lane_change_route(task: Task, rng: np.random.Generator) -> Route:
     )
     first = (travelled / WAYPOINT_SPACING).astype(np.int64).reshape(-1, 1)
     return Route(waypoints, np.concatenate([first - 3, first + 6], axis=1))
+
+
+def start_pose(route: Route, rng: np.random.Generator) -> tuple[float, float, float]:
+    """The ego's pose at the beginning: the first waypoint, up to 0.25 m and 2 degrees off, so that no two are alike."""
+    x, y, yaw = route.waypoints[0]
+    aside, turned = rng.uniform(-0.25, 0.25), rng.uniform(-0.035, 0.035)
+    return x - aside * np.sin(yaw), y + aside * np.cos(yaw), yaw + turned
 
 
 def advance_progress(

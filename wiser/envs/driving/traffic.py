@@ -21,7 +21,7 @@ from wiser.envs.driving.roads import SAMPLE, Corridor, Floats
 from wiser.envs.driving.tasks import STEP_SECONDS
 
 PLAN_POINTS, PLAN_SPACING = 10, 1.5  # the path of each car that the waypoint views draw
-AHEAD, BEHIND = 85.0, 65.0  # the window of traffic round the ego on the motorway, metres
+AHEAD, BEHIND = 90.0, 70.0  # the window of traffic round the ego on the motorway, metres
 STANDSTILL, HEADWAY = 2.0, 1.0  # IDM: gap at rest (m) and time gap (s)
 ACCELERATE, COMFORT, HARDEST = 1.5, 2.0, 6.0  # IDM: m/s^2
 LANE_CHANGE_SPEED = 1.2  # m/s sideways
