@@ -1,0 +1,86 @@
+"""All image sensors of a batch of worlds, drawn into one array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from wiser.envs.driving.sensors.birdeye import RANGE, draw_base, draw_entities
+from wiser.envs.driving.sensors.camera import draw_camera
+from wiser.envs.driving.sensors.lidar import draw_lidar, polar_table
+from wiser.envs.driving.sensors.scene import Scene
+from wiser.envs.driving.sensors.textures import ground
+from wiser.envs.driving.tasks import Task
+
+IMAGE_SENSORS = ("camera", "lidar", "birdeye_raw", "birdeye_with_traffic_lights", "birdeye_wpt", "birdeye_gt")
+SENSORS = (*IMAGE_SENSORS, "collision")
+# For each bird's-eye view, in this order: signs, plans of the other cars, everything.
+LAYERS = {
+    "birdeye_raw": (False, False, False),
+    "birdeye_with_traffic_lights": (True, False, False),
+    "birdeye_wpt": (False, True, False),
+    "birdeye_gt": (True, True, True),
+}
+
+
+@njit(cache=True)
+def _draw_birdeye(texture, scene, b, columns, ranges, layers, cover, out):  # type: ignore[no-untyped-def]
+    """The bird's-eye views of world b; those with the same range share road and route."""
+    for k in range(columns.shape[0]):
+        shared = -1
+        for earlier in range(k):
+            if ranges[earlier] == ranges[k]:
+                shared = earlier
+                break
+        if shared < 0:
+            draw_base(texture, scene.ego[b], scene.route[b], ranges[k], cover, out[b, columns[k]])
+            for later in range(k + 1, columns.shape[0]):
+                if ranges[later] == ranges[k]:
+                    out[b, columns[later]] = out[b, columns[k]]
+    for k in range(columns.shape[0]):
+        draw_entities(scene, b, ranges[k], layers[k, 0], layers[k, 1], layers[k, 2], cover, out[b, columns[k]])
+
+
+@njit(cache=True)
+def _draw_all(birdeye, camera, lidar, polar, scene, columns, ranges, layers, camera_column, lidar_column, out):  # type: ignore[no-untyped-def]
+    cover = np.zeros(out.shape[2:4])
+    for b in range(out.shape[0]):
+        if camera_column >= 0:
+            draw_camera(camera, scene, b, out[b, camera_column])
+        if lidar_column >= 0:
+            draw_lidar(lidar, polar, scene, b, out[b, lidar_column])
+        _draw_birdeye(birdeye, scene, b, columns, ranges, layers, cover, out)
+
+
+class SensorSuite:
+    """Draws chosen image sensors of one task, in the order of their names."""
+
+    def __init__(self, task: Task, names: Sequence[str] = IMAGE_SENSORS, size: int = 64) -> None:
+        unknown = set(names) - set(IMAGE_SENSORS)
+        if unknown:
+            raise ValueError(f"no image sensor called {sorted(unknown)}; there are {IMAGE_SENSORS}")
+        self.names, self.size = tuple(names), size
+        views = [name for name in self.names if name in LAYERS]
+        signals_range = {"birdeye_with_traffic_lights": task.signals_range}
+        self._columns = np.array([self.names.index(name) for name in views], np.int64)
+        self._ranges = np.array([signals_range.get(name, RANGE) for name in views])
+        self._layers = np.array([LAYERS[name] for name in views], np.bool_).reshape(-1, 3)
+        self._singles = [self.names.index(name) if name in self.names else -1 for name in ("camera", "lidar")]
+        self._textures = [ground(task.name, style) for style in ("birdeye", "camera", "lidar")]
+        self._polar = polar_table(size)
+
+    def empty(self, batch: int) -> NDArray[np.uint8]:
+        """An array to draw into: (B, sensors, H, W, 3)."""
+        return np.zeros((batch, len(self.names), self.size, self.size, 3), np.uint8)
+
+    def draw(self, scene: Scene, out: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Draw the scene into `out` (B, sensors, H, W, 3) and return it."""
+        _draw_all(*self._textures, self._polar, scene, self._columns, self._ranges, self._layers, *self._singles, out)
+        return out
+
+    def split(self, images: NDArray[np.uint8]) -> dict[str, NDArray[np.uint8]]:
+        """Views of the array by sensor name, each (B, H, W, 3)."""
+        return {name: images[:, k] for k, name in enumerate(self.names)}
