@@ -19,7 +19,8 @@ from wiser.envs.driving.sensors.primitives import (
     fill_box,
     fill_disc,
     paint_cover,
-    sample,
+    sample_row,
+    unpack_row,
 )
 
 BEHIND = 12.0  # metres shown behind the ego
@@ -52,17 +53,14 @@ def draw_ground(texture, ego, metres, image):  # type: ignore[no-untyped-def]
     """Fill the view with the road."""
     size = image.shape[0]
     step = metres / size
-    level = choose_level(step)
-    c, s = math.cos(ego[2]) * step, math.sin(ego[2]) * step
-    top, colour = (metres - BEHIND) / step, np.empty(3)
+    level, packed = choose_level(step), np.empty(size, np.uint32)
+    c, s = math.cos(ego[2]), math.sin(ego[2])
+    aside = 0.5 * (step - metres)
     for i in range(size):
-        ahead = top - (i + 0.5)
-        for j in range(size):
-            aside = j + 0.5 - size / 2
-            sample(texture, level, ego[0] + ahead * c - aside * s, ego[1] + ahead * s + aside * c, colour)
-            image[i, j, 0] = np.uint8(colour[0] + 0.5)
-            image[i, j, 1] = np.uint8(colour[1] + 0.5)
-            image[i, j, 2] = np.uint8(colour[2] + 0.5)
+        ahead = metres - BEHIND - (i + 0.5) * step
+        x, y = ego[0] + ahead * c - aside * s, ego[1] + ahead * s + aside * c
+        sample_row(texture, level, x, y, -step * s, step * c, packed)
+        unpack_row(packed, image[i])
 
 
 @njit(cache=True)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from wiser.envs.driving.sensors.primitives import choose_level, fill_polygon, sample
+from wiser.envs.driving.sensors.primitives import blend, choose_level, fill_polygon, sample_row, unpack_row
 
 FORWARD, UP = 1.5, 2.0  # where the camera sits
 FIELD_OF_VIEW = math.radians(120.0)
@@ -56,8 +56,8 @@ def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
     size = image.shape[0]
     focal = 0.5 * size / math.tan(0.5 * FIELD_OF_VIEW)
     c, s = math.cos(ego[2]), math.sin(ego[2])
-    x, y, colour = ego[0] + FORWARD * c, ego[1] + FORWARD * s, np.empty(3)
-    skyline = np.empty(size)
+    x, y = ego[0] + FORWARD * c, ego[1] + FORWARD * s
+    skyline, packed = np.empty(size), np.empty(size, np.uint32)
     for j in range(size):
         aside = (j + 0.5 - size / 2) / focal
         skyline[j] = hill_height(ego[2] + math.atan(aside)) * math.sqrt(1.0 + aside * aside) * focal
@@ -73,12 +73,11 @@ def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
             continue
         ahead = UP / drop
         level = choose_level(math.sqrt(ahead / focal * ahead * ahead / (UP * focal)))
-        haze = 1.0 - math.exp(-ahead / FOG)
+        haze, aside, step = 1.0 - math.exp(-ahead / FOG), ahead * (0.5 - size / 2) / focal, ahead / focal
+        sample_row(texture, level, x + ahead * c - aside * s, y + ahead * s + aside * c, -step * s, step * c, packed)
+        unpack_row(packed, image[i])
         for j in range(size):
-            aside = ahead * (j + 0.5 - size / 2) / focal
-            sample(texture, level, x + ahead * c - aside * s, y + ahead * s + aside * c, colour)
-            for k in range(3):
-                image[i, j, k] = np.uint8(colour[k] + (HAZE[k] - colour[k]) * haze + 0.5)
+            blend(image, i, j, HAZE[0], HAZE[1], HAZE[2], haze)
 
 
 @njit(cache=True)

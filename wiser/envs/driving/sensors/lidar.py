@@ -16,7 +16,7 @@ from numba import njit
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors.birdeye import BEHIND, RANGE
-from wiser.envs.driving.sensors.primitives import blend, choose_level, fill_box, sample
+from wiser.envs.driving.sensors.primitives import blend, choose_level, fill_box, sample_row, unpack_row
 
 MOUNT = 2.4  # metres above the road
 CHANNELS, LOWEST, HIGHEST = 32, -30.0, 10.0  # degrees
@@ -33,6 +33,8 @@ class Polar(NamedTuple):
     distance: Floats  # (S, S) metres from the sensor
     beam: np.ndarray  # (S, S) index of the beam that passes
     profile: Floats  # (P,) ring brightness by ground distance, every 5 cm
+    ring: Floats  # (S, S) that brightness at every pixel
+    rays: Floats  # (BEAMS, 2) direction of every beam, ahead and aside
 
 
 @lru_cache
@@ -44,7 +46,10 @@ def polar_table(size: int) -> Polar:
     distance = np.hypot(ahead[:, None], aside[None, :])
     bearing = np.arctan2(aside[None, :], ahead[:, None])
     beam = np.floor((bearing + np.pi) / (2 * np.pi) * BEAMS).astype(np.int64) % BEAMS
-    return Polar(distance, beam, ring_profile(step))
+    profile = ring_profile(step)
+    angle = (np.arange(BEAMS) + 0.5) / BEAMS * 2 * np.pi - np.pi
+    rays = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return Polar(distance, beam, profile, profile[(distance / 0.05).astype(np.int64)], rays)
 
 
 def ring_profile(step: float) -> Floats:
@@ -63,16 +68,19 @@ def height_colour(height, out):  # type: ignore[no-untyped-def]
     for k in range(HEIGHTS.shape[0] - 1):
         if height <= HEIGHTS[k + 1] or k == HEIGHTS.shape[0] - 2:
             f = min((height - HEIGHTS[k]) / (HEIGHTS[k + 1] - HEIGHTS[k]), 1.0)
-            out[:] = COLOURS[k] + (COLOURS[k + 1] - COLOURS[k]) * f
+            for ch in range(3):
+                out[ch] = COLOURS[k, ch] + (COLOURS[k + 1, ch] - COLOURS[k, ch]) * f
             return
 
 
 @njit(cache=True)
-def beam_hits(x, y, yaw, half_length, half_width, angle):  # type: ignore[no-untyped-def]
-    """Where a beam from the origin enters and leaves a box: (near, far), near infinite if it misses."""
-    c, s = math.cos(yaw), math.sin(yaw)
+def beam_hits(x, y, c, s, half_length, half_width, ray):  # type: ignore[no-untyped-def]
+    """Where a beam from the origin enters and leaves a box: (near, far), near infinite if it misses.
+
+    c and s are the cosine and sine of the box's yaw.
+    """
     ox, oy = -(x * c + y * s), -(y * c - x * s)
-    dx, dy = math.cos(angle - yaw), math.sin(angle - yaw)
+    dx, dy = ray[0] * c + ray[1] * s, ray[1] * c - ray[0] * s
     near, far = 0.0, 1e9
     for k in range(2):
         o, d, half = (ox, dx, half_length) if k == 0 else (oy, dy, half_width)
@@ -86,7 +94,7 @@ def beam_hits(x, y, yaw, half_length, half_width, angle):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def cast(x, y, yaw, half_length, half_width, height, near, shade, tall):  # type: ignore[no-untyped-def]
+def cast(x, y, yaw, half_length, half_width, height, rays, near, shade, tall):  # type: ignore[no-untyped-def]
     """Shorten the beams that an obstacle stops; x, y, yaw in the ego's axes; arrays (BEAMS,).
 
     near: first hit; shade: where the ground is seen again behind; tall: height of what was hit.
@@ -96,15 +104,14 @@ def cast(x, y, yaw, half_length, half_width, height, near, shade, tall):  # type
     if distance - reach > RANGE:
         return
     spread = math.asin(min(reach / max(distance, 1e-6), 1.0)) if distance > reach else math.pi
-    middle = math.atan2(y, x)
+    middle, c, s = math.atan2(y, x), math.cos(yaw), math.sin(yaw)
     first = math.floor((middle - spread + math.pi) / (2 * math.pi) * BEAMS)
     last = math.ceil((middle + spread + math.pi) / (2 * math.pi) * BEAMS)
     for k in range(first, last + 1):
-        angle = (k + 0.5) / BEAMS * 2 * math.pi - math.pi
-        enter, leave = beam_hits(x, y, yaw, half_length, half_width, angle)
+        k = k % BEAMS
+        enter, leave = beam_hits(x, y, c, s, half_length, half_width, rays[k])
         if enter == np.inf:
             continue
-        k = k % BEAMS
         clear = leave * MOUNT / (MOUNT - height) if height < MOUNT - 0.05 else 1e9
         shade[k] = max(shade[k], clear)
         if enter < near[k]:
@@ -135,16 +142,15 @@ def draw_roof(x, y, yaw, size, near, polar, image):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def draw_hits(near, tall, image):  # type: ignore[no-untyped-def]
+def draw_hits(rays, near, tall, image):  # type: ignore[no-untyped-def]
     """A bright dot where each beam met an obstacle."""
     pixels = image.shape[0]
     scale, colour = pixels / RANGE, np.empty(3)
     for k in range(BEAMS):
         if near[k] > RANGE:
             continue
-        angle = (k + 0.5) / BEAMS * 2 * math.pi - math.pi
-        u = pixels / 2 + near[k] * math.sin(angle) * scale - 0.5
-        v = (RANGE - BEHIND - near[k] * math.cos(angle)) * scale - 0.5
+        u = pixels / 2 + near[k] * rays[k, 1] * scale - 0.5
+        v = (RANGE - BEHIND - near[k] * rays[k, 0]) * scale - 0.5
         height_colour(tall[k], colour)
         j, i = math.floor(u), math.floor(v)
         for a in range(2):
@@ -154,6 +160,27 @@ def draw_hits(near, tall, image):  # type: ignore[no-untyped-def]
                     for ch in range(3):
                         lit = np.uint8(colour[ch] * min(1.6 * weight, 1.0) + 0.5)
                         image[i + a, j + b, ch] = max(image[i + a, j + b, ch], lit)
+
+
+@njit(cache=True)
+def draw_returns(texture, polar, ego, near, shade, image):  # type: ignore[no-untyped-def]
+    """Rings on the ground, dark where an obstacle hides it."""
+    size = image.shape[0]
+    step = RANGE / size
+    level, packed = choose_level(step), np.empty(size, np.uint32)
+    c, s, aside = math.cos(ego[2]), math.sin(ego[2]), 0.5 * (step - RANGE)
+    for i in range(size):
+        ahead = RANGE - BEHIND - (i + 0.5) * step
+        x, y = ego[0] + ahead * c - aside * s, ego[1] + ahead * s + aside * c
+        sample_row(texture, level, x, y, -step * s, step * c, packed)
+        unpack_row(packed, image[i])
+        for j in range(size):
+            beam = polar.beam[i, j]
+            seen = not near[beam] < polar.distance[i, j] < shade[beam]
+            bright = polar.ring[i, j] if seen else 0.06
+            image[i, j, 0] = np.uint8(image[i, j, 0] * bright + 0.5)
+            image[i, j, 1] = np.uint8(image[i, j, 1] * bright + 0.5)
+            image[i, j, 2] = np.uint8(image[i, j, 2] * bright + 0.5)
 
 
 @njit(cache=True)
@@ -169,26 +196,18 @@ def draw_lidar(texture, polar, scene, b, image):  # type: ignore[no-untyped-def]
             dx, dy = scene.cars[b, n, 0] - ego[0], scene.cars[b, n, 1] - ego[1]
             local[n, 0], local[n, 1], local[n, 2] = dx * c + dy * s, dy * c - dx * s, scene.cars[b, n, 2] - ego[2]
             length, width, height = scene.size[b, n]
-            cast(local[n, 0], local[n, 1], local[n, 2], 0.5 * length, 0.5 * width, height, near, shade, tall)
+            cast(
+                local[n, 0], local[n, 1], local[n, 2], 0.5 * length, 0.5 * width, height, polar.rays, near, shade, tall
+            )
     for k in range(scene.signs.shape[0]):
         dx, dy = scene.signs[k, 0] - ego[0], scene.signs[k, 1] - ego[1]
-        cast(dx * c + dy * s, dy * c - dx * s, 0.0, POLE_RADIUS, POLE_RADIUS, POLE_HEIGHT, near, shade, tall)
-    step = RANGE / size
-    level, colour = choose_level(step), np.empty(3)
-    for i in range(size):
-        ahead = RANGE - BEHIND - (i + 0.5) * step
-        for j in range(size):
-            aside, r, beam = (j + 0.5) * step - RANGE / 2, polar.distance[i, j], polar.beam[i, j]
-            if near[beam] < r < shade[beam]:
-                image[i, j, 0], image[i, j, 1], image[i, j, 2] = np.uint8(4), np.uint8(4), np.uint8(8)
-                continue
-            sample(texture, level, ego[0] + ahead * c - aside * s, ego[1] + ahead * s + aside * c, colour)
-            ring = polar.profile[int(r / 0.05)]
-            for k in range(3):
-                image[i, j, k] = np.uint8(colour[k] * ring + 0.5)
+        cast(
+            dx * c + dy * s, dy * c - dx * s, 0.0, POLE_RADIUS, POLE_RADIUS, POLE_HEIGHT, polar.rays, near, shade, tall
+        )
+    draw_returns(texture, polar, ego, near, shade, image)
     for n in range(cars):
         if abs(local[n, 0]) < RANGE and abs(local[n, 1]) < RANGE:
             draw_roof(local[n, 0], local[n, 1], local[n, 2], scene.size[b, n], near, polar, image)
-    draw_hits(near, tall, image)
+    draw_hits(polar.rays, near, tall, image)
     scale = size / RANGE
     fill_box(image, size / 2.0, (RANGE - BEHIND) * scale, -math.pi / 2, 0.5 * LENGTH * scale, 0.5 * WIDTH * scale, EGO)
