@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ Mask = NDArray[np.bool_]
 MAX_WAYPOINTS, MAX_YIELDS = 280, 12
 
 
-class Progress(NamedTuple):
+@dataclass
+class Progress:
     """Where each ego is in its episode; arrays over B worlds."""
 
     route: Floats  # (B, MAX_WAYPOINTS, 3) x, y, yaw
@@ -52,11 +54,12 @@ class EmbeddedWorld:
         self.velocity = np.zeros((batch, 2))
         self.traffic = traffic.make_traffic(batch, cars)
         self.progress = Progress(
-            np.zeros((batch, MAX_WAYPOINTS, 3)), *(np.zeros(batch, np.int64) for _ in range(2)),
-            np.full((batch, MAX_YIELDS, 2), -1), *(np.zeros(batch, np.int64) for _ in range(3)),
-        )  # fmt: skip
+            route=np.zeros((batch, MAX_WAYPOINTS, 3)),
+            yields=np.full((batch, MAX_YIELDS, 2), -1),
+            **{name: np.zeros(batch, np.int64) for name in ("count", "index", "route_stop", "held", "steps")},
+        )
         self.collided, self.ttc = np.zeros(batch, np.bool_), np.full(batch, np.inf)
-        self._generators = [np.random.default_rng(b) for b in range(batch)]
+        self._generators = [np.random.default_rng() for _ in range(batch)]
         self._line, self._lanes = traffic.corridor_of(task.road_map().corridor())
         self._flow = task.flow_gap if task.flow_gap is not None else (-1.0, -1.0)
         self._waited, self._claims = np.zeros(batch), np.zeros((batch, 3))
@@ -64,11 +67,11 @@ class EmbeddedWorld:
 
     def reset(self, mask: Mask, seeds: Sequence[int | None] | None = None) -> None:
         """Begin a new episode in the masked worlds; seeds has one entry per world, None to go on with its stream."""
-        for b in np.flatnonzero(mask):
+        for b in np.flatnonzero(mask).tolist():
             seed = seeds[b] if seeds is not None else None
             if seed is not None:
                 self._generators[b] = np.random.default_rng(seed)
-            self._begin(int(b), self._generators[b])
+            self._begin(b, self._generators[b])
         if self.traffic.s.shape[1]:
             traffic.populate(self.traffic, self._line, self._lanes, self.ego, *self._flow, mask)
         self._look_around()

@@ -64,17 +64,30 @@ class Road:
             s += length
         return (*out, (s, x, y, yaw))
 
+    def poses(self, s: Floats, offset: Floats | float = 0.0) -> Floats:
+        """Positions and yaws at distances `s` (P,) along the line, `offset` metres to its right: (P, 3)."""
+        out = np.empty((len(s), 3))
+        for (begin, x, y, yaw), (_, curvature) in zip(self.joints, self.pieces, strict=False):
+            here = s >= begin
+            along = s[here] - begin
+            turned = yaw + along * curvature
+            if curvature == 0.0:
+                out[here] = np.stack([x + along * math.cos(yaw), y + along * math.sin(yaw), turned], axis=1)
+            else:
+                dx, dy = np.sin(turned) - math.sin(yaw), math.cos(yaw) - np.cos(turned)
+                out[here] = np.stack([x + dx / curvature, y + dy / curvature, turned], axis=1)
+        out[:, 0], out[:, 1] = out[:, 0] - offset * np.sin(out[:, 2]), out[:, 1] + offset * np.cos(out[:, 2])
+        return out
+
     def pose(self, s: float, offset: float = 0.0) -> tuple[float, float, float]:
-        """Position and yaw at distance `s` along the line, `offset` metres to its right."""
-        index = max(i for i in range(len(self.pieces)) if self.joints[i][0] <= s or i == 0)
-        begin, x, y, yaw = self.joints[index]
-        x, y, yaw = advance(x, y, yaw, s - begin, self.pieces[index][1])
-        return x - offset * math.sin(yaw), y + offset * math.cos(yaw), yaw
+        """One of `poses`."""
+        x, y, yaw = self.poses(np.array([s]), offset)[0]
+        return float(x), float(y), float(yaw)
 
     def line(self, offset: float = 0.0) -> Floats:
         """The reference line moved `offset` metres to the right, sampled every half metre: (P, 3) x, y, yaw."""
         count = max(2, math.ceil(self.length / SAMPLE) + 1)
-        return np.array([self.pose(float(s), offset) for s in np.linspace(0.0, self.length, count)])
+        return self.poses(np.linspace(0.0, self.length, count), offset)
 
     def lane_centre(self, lane: int) -> Floats:
         """Centre of a lane in driving direction: (P, 3) x, y, yaw."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wiser.envs.driving import maps
-from wiser.envs.driving.roads import Floats, RoadMap, resample
+from wiser.envs.driving.roads import SAMPLE, Floats, RoadMap, resample
 
 STEP_SECONDS = 0.1
 TIME_LIMIT = 500
@@ -80,6 +81,7 @@ def build_route(task: Task, rng: np.random.Generator) -> Route:
     return _lane_change_route(task, rng) if not task.path else _fixed_route(task)
 
 
+@lru_cache
 def _fixed_route(task: Task) -> Route:
     """Lane centres joined, from the point nearest the start to the point nearest the destination."""
     road_map = task.road_map()
@@ -96,22 +98,21 @@ def _fixed_route(task: Task) -> Route:
 def _lane_change_route(task: Task, rng: np.random.Generator) -> Route:
     """Keep a lane for 15 to 30 m, then stay or change to the left or right over 8 m, until the destination."""
     road = task.road_map().roads[0]
-    lanes = [road.lane_centre(lane) for lane in road.lanes]
-    begin, end = (float(np.abs(lanes[0][:, 1] - y).argmin()) * 0.5 for y in (task.start[1], task.destination[1]))
-    lane, s = int(rng.integers(len(lanes))), begin
+    begin, end = (float(np.abs(road.line()[:, 1] - y).argmin()) * SAMPLE for y in (task.start[1], task.destination[1]))
+    lane, s = int(rng.integers(road.right)), begin
     knots, changes = [(s, float(lane))], []
     while s < end:
         s += float(rng.uniform(15.0, 30.0))
         knots.append((s, float(lane)))
         wanted = lane + int(rng.integers(-1, 2))
-        if wanted == lane or not 0 <= wanted < len(lanes) or s + 14.0 > end:
+        if wanted == lane or not 0 <= wanted < road.right or s + 14.0 > end:
             continue
         changes.append(s)
         lane, s = wanted, s + 8.0
         knots.append((s, float(lane)))
     along = np.arange(begin, end + 0.1, 0.1)
     offset = (np.interp(along, *np.array(knots).T) + 0.5) * road.width
-    points = np.array([road.pose(float(a), float(o))[:2] for a, o in zip(along, offset, strict=True)])
+    points = road.poses(along, offset)[:, :2]
     waypoints = resample(points, WAYPOINT_SPACING)
     travelled = np.interp(
         np.array(changes), along, np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
@@ -197,12 +198,12 @@ def reward_terms(
     gap = xy - waypoint[:, :2]
     lateral = np.abs(gap[:, 1] * ahead[:, 0] - gap[:, 0] * ahead[:, 1])
     return RewardTerms(
-        waypoint=2.0 * (completed > 0),
+        waypoint=np.where(completed > 0, 2.0, 0.0),
         speed=0.5 * (TARGET_SPEED - np.abs(along - TARGET_SPEED) - 2.0 * across),
-        collision=-30.0 * np.hypot(velocity[:, 0], velocity[:, 1]) * happened.collision,
-        lateral=-3.0 * np.maximum(lateral - 0.5, 0.0),
-        destination=20.0 * happened.destination,
-        stop=-5.0 * happened.stop_violation,
+        collision=np.where(happened.collision, -30.0 * np.hypot(velocity[:, 0], velocity[:, 1]), 0.0),
+        lateral=np.minimum(3.0 * (0.5 - lateral), 0.0),
+        destination=np.where(happened.destination, 20.0, 0.0),
+        stop=np.where(happened.stop_violation, -5.0, 0.0),
     )
 
 

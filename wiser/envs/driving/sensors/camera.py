@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from wiser.envs.driving.sensors.primitives import blend, choose_level, fill_polygon, sample_row, unpack_row
+from wiser.envs.driving.sensors.primitives import choose_level, fill_polygon, sample_row, unpack_row
 
 FORWARD, UP = 1.5, 2.0  # where the camera sits
 FIELD_OF_VIEW = math.radians(120.0)
@@ -51,6 +51,34 @@ def hill_height(bearing):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def draw_sky_row(drop, focal, skyline, highest, row):  # type: ignore[no-untyped-def]
+    """One row above the horizon: the sky's gradient, and hills where they reach up to it."""
+    fade = min(-drop / 0.9, 1.0) ** 0.7
+    r, g, b = HAZE + (ZENITH - HAZE) * fade
+    for j in range(row.shape[0]):
+        row[j, 0], row[j, 1], row[j, 2] = np.uint8(r + 0.5), np.uint8(g + 0.5), np.uint8(b + 0.5)
+    if highest + drop * focal + 0.5 <= 0.0:
+        return
+    for j in range(row.shape[0]):
+        hill = min(max(skyline[j] + drop * focal + 0.5, 0.0), 1.0)
+        for k in range(3):
+            row[j, k] = np.uint8(row[j, k] + (0.45 * HILL[k] + 0.55 * HAZE[k] - row[j, k]) * hill + 0.5)
+
+
+@njit(cache=True)
+def haze_row(packed, haze):  # type: ignore[no-untyped-def]
+    """Mix packed colours with the haze, two channels per product."""
+    far = np.uint32(haze * 256.0 + 0.5)
+    near, mask = np.uint32(np.uint32(256) - far), np.uint32(0xFF00FF)
+    red_blue = np.uint32((np.uint32(HAZE[0]) | np.uint32(HAZE[2]) << np.uint32(16)) * far + np.uint32(0x800080))
+    green = np.uint32(np.uint32(HAZE[1]) * far + np.uint32(128))
+    for p in range(packed.shape[0]):
+        both = np.uint32((packed[p] & mask) * near + red_blue) >> np.uint32(8)
+        middle = np.uint32(((packed[p] >> np.uint32(8)) & np.uint32(255)) * near + green)
+        packed[p] = np.uint32(both & mask) | np.uint32(middle & np.uint32(0xFF00))
+
+
+@njit(cache=True)
 def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
     """Sky, hills and ground."""
     size = image.shape[0]
@@ -61,23 +89,18 @@ def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
     for j in range(size):
         aside = (j + 0.5 - size / 2) / focal
         skyline[j] = hill_height(ego[2] + math.atan(aside)) * math.sqrt(1.0 + aside * aside) * focal
+    highest = skyline.max()
     for i in range(size):
         drop = (i + 0.5 - size / 2) / focal
         if drop <= 0.0:
-            fade = min(-drop / 0.9, 1.0) ** 0.7
-            for j in range(size):
-                hill = min(max(skyline[j] + drop * focal + 0.5, 0.0), 1.0)
-                for k in range(3):
-                    sky = HAZE[k] + (ZENITH[k] - HAZE[k]) * fade
-                    image[i, j, k] = np.uint8(sky + (0.45 * HILL[k] + 0.55 * HAZE[k] - sky) * hill + 0.5)
+            draw_sky_row(drop, focal, skyline, highest, image[i])
             continue
         ahead = UP / drop
         level = choose_level(math.sqrt(ahead / focal * ahead * ahead / (UP * focal)))
         haze, aside, step = 1.0 - math.exp(-ahead / FOG), ahead * (0.5 - size / 2) / focal, ahead / focal
         sample_row(texture, level, x + ahead * c - aside * s, y + ahead * s + aside * c, -step * s, step * c, packed)
+        haze_row(packed, haze)
         unpack_row(packed, image[i])
-        for j in range(size):
-            blend(image, i, j, HAZE[0], HAZE[1], HAZE[2], haze)
 
 
 @njit(cache=True)

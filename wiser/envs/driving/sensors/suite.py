@@ -27,6 +27,14 @@ LAYERS = {
 
 
 @njit(cache=True)
+def copy_image(source, target):  # type: ignore[no-untyped-def]
+    """Copy (H, W, 3); flat, for the vectoriser."""
+    a, b = source.reshape(-1), target.reshape(-1)
+    for k in range(a.shape[0]):
+        b[k] = a[k]
+
+
+@njit(cache=True)
 def _draw_birdeye(texture, scene, b, columns, ranges, layers, cover, out):  # type: ignore[no-untyped-def]
     """The bird's-eye views of world b; those with the same range share road and route."""
     for k in range(columns.shape[0]):
@@ -39,7 +47,7 @@ def _draw_birdeye(texture, scene, b, columns, ranges, layers, cover, out):  # ty
             draw_base(texture, scene.ego[b], scene.route[b], ranges[k], cover, out[b, columns[k]])
             for later in range(k + 1, columns.shape[0]):
                 if ranges[later] == ranges[k]:
-                    out[b, columns[later]] = out[b, columns[k]]
+                    copy_image(out[b, columns[k]], out[b, columns[later]])
     for k in range(columns.shape[0]):
         draw_entities(scene, b, ranges[k], layers[k, 0], layers[k, 1], layers[k, 2], cover, out[b, columns[k]])
 
@@ -68,7 +76,8 @@ class SensorSuite:
         self._columns = np.array([self.names.index(name) for name in views], np.int64)
         self._ranges = np.array([signals_range.get(name, RANGE) for name in views])
         self._layers = np.array([LAYERS[name] for name in views], np.bool_).reshape(-1, 3)
-        self._singles = [self.names.index(name) if name in self.names else -1 for name in ("camera", "lidar")]
+        self._camera_column = self.names.index("camera") if "camera" in self.names else -1
+        self._lidar_column = self.names.index("lidar") if "lidar" in self.names else -1
         self._textures = [ground(task.name, style) for style in ("birdeye", "camera", "lidar")]
         self._polar = polar_table(size)
 
@@ -78,7 +87,11 @@ class SensorSuite:
 
     def draw(self, scene: Scene, out: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Draw the scene into `out` (B, sensors, H, W, 3) and return it."""
-        _draw_all(*self._textures, self._polar, scene, self._columns, self._ranges, self._layers, *self._singles, out)
+        birdeye, camera, lidar = self._textures
+        _draw_all(
+            birdeye, camera, lidar, self._polar, scene, self._columns, self._ranges, self._layers,
+            self._camera_column, self._lidar_column, out,
+        )  # fmt: skip
         return out
 
     def split(self, images: NDArray[np.uint8]) -> dict[str, NDArray[np.uint8]]:
