@@ -17,7 +17,7 @@ FORWARD, UP = 1.5, 2.0  # where the camera sits
 FIELD_OF_VIEW = math.radians(120.0)
 NEAR = 0.3  # metres: nothing closer is drawn
 FOG = 95.0  # metres until two thirds of a colour are haze
-SHADED_DETAIL = 40.0  # metres beyond which a car is its body only
+DETAIL, SILHOUETTE = 22.0, 45.0  # metres up to which wheels and lamps, and cabins, are drawn
 FAR = 120.0
 
 HAZE = np.array([196.0, 208.0, 220.0])
@@ -25,6 +25,7 @@ ZENITH = np.array([92.0, 148.0, 214.0])
 HILL = np.array([104.0, 132.0, 116.0])
 GLASS = np.array([44.0, 54.0, 66.0])
 SHADOW = np.array([52.0, 54.0, 58.0])
+TYRE = np.array([30.0, 31.0, 34.0])
 TAIL = np.array([214.0, 34.0, 30.0])
 LAMP = np.array([250.0, 244.0, 214.0])
 POLE = np.array([120.0, 122.0, 124.0])
@@ -34,9 +35,10 @@ RIM = np.array([244.0, 240.0, 236.0])
 SUN = np.array([-0.45, -0.35, 0.82])  # towards the sun, world axes
 
 # A car in its own axes, in halves of its length and width and in parts of its height:
-# x0, x1, y0, y1, z0, z1 of the body and of the narrower cabin.
-BODY = np.array([-1.0, 1.0, -1.0, 1.0, 0.16, 0.62])
-CABIN = np.array([-0.62, 0.42, -0.86, 0.86, 0.62, 1.0])
+# x0, x1, y0, y1, z0, z1 of the body and of the cabin, and how much narrower they are at the top.
+BODY = np.array([-1.0, 1.0, -1.0, 1.0, 0.16, 0.62, 0.97])
+CABIN = np.array([-0.78, 0.52, -0.9, 0.9, 0.62, 1.0, 0.74])
+WHEELS = np.array([-0.62, 0.62])  # where the axles are
 
 
 @njit(cache=True, inline="always")
@@ -140,46 +142,65 @@ def draw_face(view, corners, count, colour, light, grow, image):  # type: ignore
 
 
 @njit(cache=True)
+def put_corner(corners, k, car, c, s, x, y, z):  # type: ignore[no-untyped-def]
+    """Write a point of the car's axes as corner k in world axes."""
+    corners[k, 0], corners[k, 1], corners[k, 2] = car[0] + x * c - y * s, car[1] + x * s + y * c, z
+
+
+@njit(cache=True)
 def draw_box(view, car, size, part, side_colour, top_colour, image):  # type: ignore[no-untyped-def]
-    """One box of a car: the sides that face the camera, then the top."""
+    """One box of a car, narrower at the top: the sides that face the camera, then the top."""
     c, s = math.cos(car[2]), math.sin(car[2])
     corners = np.empty((4, 3))
-    xs = (part[0] * size[0] / 2, part[1] * size[0] / 2)
-    ys = (part[2] * size[1] / 2, part[3] * size[1] / 2)
-    low, high = part[4] * size[2], part[5] * size[2]
-    for side in range(4):  # rear, front, left, right
-        normal_x, normal_y = (
-            (-1.0 if side == 0 else 1.0 if side == 1 else 0.0),
-            (-1.0 if side == 2 else 1.0 if side == 3 else 0.0),
-        )
+    low, high, top = part[4] * size[2], part[5] * size[2], part[6]
+    middle, length, width = (
+        0.25 * (part[0] + part[1]) * size[0],
+        0.25 * (part[1] - part[0]) * size[0],
+        0.5 * part[3] * size[1],
+    )
+    for side in range(4):  # rear, right, front, left: each a quarter turn on
+        along, across = (-1.0, 0.0, 1.0, 0.0)[side], (0.0, 1.0, 0.0, -1.0)[side]
         for k in range(4):
-            end = 1 if k in (1, 2) else 0
-            px = xs[side] if side < 2 else xs[end]
-            py = ys[end] if side < 2 else ys[side - 2]
-            corners[k, 0], corners[k, 1] = car[0] + px * c - py * s, car[1] + px * s + py * c
-            corners[k, 2] = low if k < 2 else high
-        nx, ny = normal_x * c - normal_y * s, normal_x * s + normal_y * c
+            end = -1.0 if k in (0, 3) else 1.0
+            shrink = 1.0 if k < 2 else top
+            x = middle + (along + across * end) * length * shrink
+            y = (across - along * end) * width * shrink
+            put_corner(corners, k, car, c, s, x, y, low if k < 2 else high)
+        nx, ny = along * c - across * s, along * s + across * c
         if (view[0] - corners[0, 0]) * nx + (view[1] - corners[0, 1]) * ny > 0.0:
-            light = 0.72 + 0.3 * (nx * SUN[0] + ny * SUN[1])
-            draw_face(view, corners, 4, side_colour, light, 0.15, image)
+            draw_face(view, corners, 4, side_colour, 0.72 + 0.3 * (nx * SUN[0] + ny * SUN[1]), 0.15, image)
     if high < UP:
         for k in range(4):
-            px, py = xs[1 if k in (1, 2) else 0], ys[1 if k > 1 else 0]
-            corners[k, 0], corners[k, 1] = car[0] + px * c - py * s, car[1] + px * s + py * c
-            corners[k, 2] = high
+            x, y = (-1.0 if k in (0, 3) else 1.0) * length * top, (-1.0 if k < 2 else 1.0) * width * top
+            put_corner(corners, k, car, c, s, middle + x, y, high)
         draw_face(view, corners, 4, top_colour, 1.08, 0.15, image)
 
 
 @njit(cache=True)
-def draw_patch(view, car, size, x, y0, y1, z0, z1, colour, image):  # type: ignore[no-untyped-def]
-    """A rectangle on a car's rear or front: lamps."""
+def draw_lamps(view, car, size, image):  # type: ignore[no-untyped-def]
+    """Red lamps if the camera looks at the car's rear, white ones at its front."""
     c, s = math.cos(car[2]), math.sin(car[2])
+    rear = (view[0] - car[0]) * c + (view[1] - car[1]) * s < 0.0
     corners = np.empty((4, 3))
-    for k in range(4):
-        px, py = x * size[0] / 2, (y0 if k in (0, 3) else y1) * size[1] / 2
-        corners[k, 0], corners[k, 1] = car[0] + px * c - py * s, car[1] + px * s + py * c
-        corners[k, 2] = (z0 if k < 2 else z1) * size[2]
-    draw_face(view, corners, 4, colour, 1.0, 0.0, image)
+    for side in (-1.0, 1.0):
+        for k in range(4):
+            x, y = (-0.5 if rear else 0.5) * 1.01 * size[0], side * (0.95 if k in (0, 3) else 0.6) * 0.5 * size[1]
+            put_corner(corners, k, car, c, s, x, y, (0.42 if k < 2 else 0.55) * size[2])
+        draw_face(view, corners, 4, TAIL if rear else LAMP, 1.0, 0.0, image)
+
+
+@njit(cache=True)
+def draw_wheels(view, car, size, image):  # type: ignore[no-untyped-def]
+    """Two dark octagons on the side that faces the camera."""
+    c, s = math.cos(car[2]), math.sin(car[2])
+    side = 1.0 if (view[1] - car[1]) * c - (view[0] - car[0]) * s > 0.0 else -1.0
+    corners = np.empty((8, 3))
+    for axle in WHEELS:
+        for k in range(8):
+            angle = (k + 0.5) * math.pi / 4
+            x, z = axle * 0.5 * size[0] + 0.34 * math.cos(angle), 0.33 + 0.34 * math.sin(angle)
+            put_corner(corners, k, car, c, s, x, side * 0.505 * size[1], z)
+        draw_face(view, corners, 8, TYRE, 1.0, 0.0, image)
 
 
 @njit(cache=True)
@@ -196,16 +217,16 @@ def draw_shadow(view, car, size, image):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def draw_car(view, car, size, paint, distance, image):  # type: ignore[no-untyped-def]
-    """Shadow, body, lamps, cabin."""
+    """Shadow, body, wheels, lamps, cabin."""
     draw_shadow(view, car, size, image)
     draw_box(view, car, size, BODY, paint, paint, image)
-    if distance > SHADED_DETAIL:
-        return
-    behind = (view[0] - car[0]) * math.cos(car[2]) + (view[1] - car[1]) * math.sin(car[2]) < 0.0
-    for side in (-1.0, 1.0):
-        y0, y1 = (-0.95, -0.62) if side < 0.0 else (0.62, 0.95)
-        draw_patch(view, car, size, -1.01 if behind else 1.01, y0, y1, 0.40, 0.54, TAIL if behind else LAMP, image)
-    draw_box(view, car, size, CABIN, GLASS, paint, image)
+    if distance < DETAIL:
+        aside = abs((view[1] - car[1]) * math.cos(car[2]) - (view[0] - car[0]) * math.sin(car[2]))
+        if aside > 0.5 * size[1]:
+            draw_wheels(view, car, size, image)
+        draw_lamps(view, car, size, image)
+    if distance < SILHOUETTE:
+        draw_box(view, car, size, CABIN, GLASS, paint, image)
 
 
 @njit(cache=True)
