@@ -122,7 +122,10 @@ def paint_cover(image, cover, colour):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def fill_polygon(image, points, count, colour, grow):  # type: ignore[no-untyped-def]
-    """A convex polygon: points (V, 2) as (u, v) in pixels, grown by `grow` pixels so that neighbours leave no seam."""
+    """A convex polygon: points (V, 2) as (u, v) in pixels, grown by `grow` pixels so that neighbours leave no seam.
+
+    Its bounding box counts as four more edges, which cuts the spikes that thin slivers would have.
+    """
     area, low_u, high_u, low_v, high_v = 0.0, 1e9, -1e9, 1e9, -1e9
     for k in range(count):
         n = (k + 1) % count
@@ -142,8 +145,9 @@ def fill_polygon(image, points, count, colour, grow):  # type: ignore[no-untyped
     first, last = max(0.0, low_v - grow - 1.0), min(float(image.shape[0]), high_v + grow + 1.0)
     left, right = max(0.0, low_u - grow - 1.0), min(float(image.shape[1]), high_u + grow + 1.0)
     for i in range(int(first), int(last)):
+        above = min(i + 0.5 - low_v, high_v - i - 0.5) + grow + 0.5
         for j in range(int(left), int(right)):
-            inside = 1.0
+            inside = min(1.0, above, min(j + 0.5 - low_u, high_u - j - 0.5) + grow + 0.5)
             for k in range(count):
                 inside = min(inside, normal[k, 0] * (j + 0.5) + normal[k, 1] * (i + 0.5) + normal[k, 2])
             if inside > 0.0:
