@@ -225,7 +225,7 @@ def respawn_in_window(t, b, n, lanes, seen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def feed_flow(t, b, lane, low, high):  # type: ignore[no-untyped-def]
+def feed_flow(t, b, lane, line, lanes, low, high):  # type: ignore[no-untyped-def]
     """Let the next car of the flow in once the last one is its gap away."""
     last, speed, slot = np.inf, FLOW_SPEED, -1
     for n in range(t.s.shape[1]):
@@ -241,6 +241,7 @@ def feed_flow(t, b, lane, low, high):  # type: ignore[no-untyped-def]
     t.wish[b, slot] = FLOW_SPEED - 0.3 + 0.6 * draw(t.rng, b)
     t.cars[b, slot, 3] = min(t.wish[b, slot], speed)
     t.gap[b] = low + (high - low) * draw(t.rng, b)
+    place(t, b, slot, line, lanes, 0.0)
 
 
 @njit(cache=True)
@@ -293,7 +294,7 @@ def move_traffic(t, line, lanes, ego, velocity, claims, low, high, active):  # t
                 t.present[b, n] = False
             place(t, b, n, line, lanes, sideways)
         if low >= 0.0:
-            feed_flow(t, b, lanes.shape[0] - 1, low, high)
+            feed_flow(t, b, lanes.shape[0] - 1, line, lanes, low, high)
 
 
 @njit(cache=True)

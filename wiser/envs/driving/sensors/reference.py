@@ -122,9 +122,9 @@ def draw_birdeye(texture: Texture, scene: Scene, b: int, name: str, metres: floa
 
 def draw_lidar(texture: Texture, scene: Scene, b: int, size: int) -> NDArray[np.uint8]:
     """The lidar's picture: (S, S, 3)."""
-    ego, scale, polar = scene.ego[b], size / lidar.RANGE, lidar.polar_table(size)
+    ego, scale, polar = scene.ego[b], size / birdeye.RANGE, lidar.polar_table(size)
     u, v = centres(size)
-    ground = world_axes(ego, lidar.RANGE - lidar.BEHIND - v / scale, u / scale - lidar.RANGE / 2)
+    ground = world_axes(ego, birdeye.RANGE - birdeye.BEHIND - v / scale, u / scale - birdeye.RANGE / 2)
     image = look_up(texture, level_of(1 / scale), ground)
     boxes = [(*ego_axes(ego, scene.cars[b, n, :2]), scene.cars[b, n, 2] - ego[2], *scene.size[b, n])
              for n in np.flatnonzero(scene.present[b])]  # fmt: skip
@@ -132,7 +132,7 @@ def draw_lidar(texture: Texture, scene: Scene, b: int, size: int) -> NDArray[np.
              for sign in scene.signs]  # fmt: skip
     near, shade, tall = np.full(lidar.BEAMS, np.inf), np.zeros(lidar.BEAMS), np.zeros(lidar.BEAMS)
     for x, y, yaw, length, width, height in (*boxes, *poles):
-        if np.hypot(x, y) - np.hypot(length, width) / 2 > lidar.RANGE:
+        if np.hypot(x, y) - np.hypot(length, width) / 2 > birdeye.RANGE:
             continue
         turn = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
         origin, rays = turn @ np.array([-x, -y]), polar.rays @ turn.T  # (2,), (BEAMS, 2)
@@ -149,19 +149,19 @@ def draw_lidar(texture: Texture, scene: Scene, b: int, size: int) -> NDArray[np.
     dark = (near[polar.beam] < polar.distance) & (polar.distance < shade[polar.beam])
     image *= np.where(dark, 0.06, polar.ring)[..., None]
     for x, y, yaw, length, width, height in boxes:
-        at = np.array([size / 2 + y * scale, (lidar.RANGE - lidar.BEHIND - x) * scale])
+        at = np.array([size / 2 + y * scale, (birdeye.RANGE - birdeye.BEHIND - x) * scale])
         inside = box_distance(size, at, yaw - np.pi / 2, length * scale / 2, width * scale / 2)
         reach = np.hypot(length, width) / 2 + 1 / scale
         seen = near[polar.beam] >= polar.distance - reach
         ring = (polar.distance * lidar.MOUNT / max(lidar.MOUNT - height, 0.3) / 0.05).astype(int)
         glow = 0.25 + 0.5 * polar.profile[np.minimum(ring, len(polar.profile) - 1)]
         image += (height_colour(height) - image) * (np.clip(inside + 0.5, 0, 1) * glow * seen)[..., None]
-    for k in np.flatnonzero(near <= lidar.RANGE):
+    for k in np.flatnonzero(near <= birdeye.RANGE):
         hit_at = near[k] * polar.rays[k] * scale
-        dot = np.array([size / 2 + hit_at[1], (lidar.RANGE - lidar.BEHIND) * scale - hit_at[0]])
+        dot = np.array([size / 2 + hit_at[1], (birdeye.RANGE - birdeye.BEHIND) * scale - hit_at[0]])
         weight = np.clip(1 - np.abs(u - dot[0]), 0, 1) * np.clip(1 - np.abs(v - dot[1]), 0, 1)
         np.maximum(image, height_colour(tall[k]) * np.minimum(1.6 * weight, 1.0)[..., None], out=image)
-    here = np.array([size / 2, (lidar.RANGE - lidar.BEHIND) * scale])
+    here = np.array([size / 2, (birdeye.RANGE - birdeye.BEHIND) * scale])
     lay(image, lidar.EGO, box_distance(size, here, -np.pi / 2, LENGTH * scale / 2, WIDTH * scale / 2))
     return np.asarray(image + 0.5, np.uint8)
 
