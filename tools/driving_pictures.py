@@ -55,7 +55,7 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     cv2.imwrite(str(OUT / "driving-sensors.png"), sheet(64)[..., ::-1])
     cv2.imwrite(str(OUT / "driving-sensors-fine.png"), sheet(192)[..., ::-1])
-    for task in ("FourLane", "RightTurn-Medium", "StopSign"):
+    for task in ("FourLane", "RightTurn-Hard", "StopSign"):
         env, _ = arrive(task, *MOMENTS[task], sensors=("collision",))
         cv2.imwrite(str(OUT / f"driving-{task}.png"), env.render()[..., ::-1])
 
