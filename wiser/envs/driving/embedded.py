@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.envs.driving import dynamics, expert, tasks, traffic
+from wiser.envs.driving import drivers, dynamics, expert, tasks, traffic
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors.scene import Scene
 from wiser.envs.driving.tasks import Outcome, RewardTerms, Task
@@ -52,7 +52,7 @@ class EmbeddedWorld:
         cars = task.cars if cars is None else cars
         self.ego = np.zeros((batch, 4))  # x, y, yaw, speed
         self.velocity = np.zeros((batch, 2))
-        self.traffic = traffic.make_traffic(batch, cars)
+        self.traffic = drivers.make_traffic(batch, cars)
         self.progress = Progress(
             route=np.zeros((batch, MAX_WAYPOINTS, 3)),
             yields=np.full((batch, MAX_YIELDS, 2), -1),
@@ -60,7 +60,7 @@ class EmbeddedWorld:
         )
         self.collided, self.ttc = np.zeros(batch, np.bool_), np.full(batch, np.inf)
         self._generators = [np.random.default_rng() for _ in range(batch)]
-        self._line, self._lanes = traffic.corridor_of(task.road_map().corridor())
+        self._line, self._lanes = task.road_map().corridor()
         self._flow = task.flow_gap if task.flow_gap is not None else (-1.0, -1.0)
         self._waited, self._claims = np.zeros(batch), np.zeros((batch, 3))
         self._signs = np.array([[s.x, s.y, s.yaw] for s in task.road_map().signs]).reshape(-1, 3)
@@ -101,7 +101,7 @@ class EmbeddedWorld:
         dynamics.move_ego(self.ego, self.velocity, acceleration, steer)
         self.ego[~active], self.velocity[~active] = frozen
         if t.s.shape[1]:
-            traffic.indicate(self.ego, p.route, p.index, p.yields, self._waited, self._line, self._claims)
+            drivers.indicate(self.ego, p.route, p.index, p.yields, self._waited, self._line, self._claims)
             traffic.move_traffic(t, self._line, self._lanes, self.ego, self.velocity, self._claims, *self._flow, active)
         self._look_around()
         xy = self.ego[:, :2]
@@ -134,7 +134,3 @@ class EmbeddedWorld:
             signs=self._signs,
             owed=np.repeat((p.held < tasks.STOP_STEPS)[:, None], len(self._signs), axis=1),
         )  # fmt: skip
-
-    def snapshot(self) -> dict[str, Any]:
-        """Copies of everything that moves, for tests of determinism."""
-        return {"ego": self.ego.copy(), **{k: v.copy() for k, v in self.traffic._asdict().items()}}

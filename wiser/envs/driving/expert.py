@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wiser.envs.driving.drivers import idm
 from wiser.envs.driving.dynamics import LENGTH, MAX_STEER, WHEELBASE, WIDTH
 from wiser.envs.driving.tasks import ACCELERATIONS, STOP_STEPS, TARGET_SPEED, WAYPOINT_SPACING
-from wiser.envs.driving.traffic import idm
 
 LOOK_AHEAD = 4  # waypoints, 3.2 m
 HORIZON = 24  # waypoints searched for a car ahead
