@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
 from wiser.envs.driving.roads import SAMPLE, Floats
-from wiser.envs.driving.tasks import STEP_SECONDS
+from wiser.envs.driving.tasks import SETTLED, STEP_SECONDS
 
 PLAN_POINTS = 10  # points of the path of each car that the waypoint views draw
 STANDSTILL, HEADWAY = 2.0, 1.0  # IDM: gap at rest (m) and time gap (s)
@@ -112,7 +112,7 @@ def indicate(ego, route, index, yields, waited, line, claims):  # type: ignore[n
                 continue
             near = True
             s, _, yaw = project(line, route[b, merge, 0], route[b, merge, 1])
-            _, claims[b, 1], _ = project(line, route[b, merge + 8, 0], route[b, merge + 8, 1])
+            _, claims[b, 1], _ = project(line, route[b, merge + SETTLED, 0], route[b, merge + SETTLED, 1])
             if math.cos(ego[b, 2] - yaw) > 0.8:
                 here, _, _ = project(line, ego[b, 0], ego[b, 1])
                 claims[b, 0], claims[b, 2] = here - 0.5 * LENGTH, ego[b, 3]

@@ -29,6 +29,7 @@ STOP_RADIUS = 2.0  # m round the stop point
 STOP_STEPS = 30  # 3 s inside that circle
 ACCELERATIONS = (-2.0, 0.0, 2.0)  # m/s^2
 CLEAR_OF_LANE, IN_LANE = 4.3, 1.2  # m from the centre of a lane that the route turns into
+SETTLED = 8  # waypoints after the merging one, where a route runs in the middle of its new lane
 SEARCH = 8  # waypoints looked at for progress: 6.4 m, more than a car drives in one step
 
 
