@@ -1,0 +1,1 @@
+"""The ego's sensors: rasterisers that turn a `Scene` into images, whoever simulated it."""
