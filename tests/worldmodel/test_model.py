@@ -8,6 +8,7 @@ import torch
 from tests import tiny
 from wiser.worldmodel import Actions, Belief, Sensor, sensors_of
 from wiser.worldmodel.dreamer import SIZES, DreamerConfig, DreamerV3
+from wiser.worldmodel.dreamer.layers import NormAct
 
 SENSORS = (tiny.image("camera", 32), tiny.vector("speed"), Sensor("bump", (), "float32", 0.0, 1.0))
 
@@ -125,3 +126,28 @@ def test_spaces_become_sensors_and_actions() -> None:
 def test_mistakes_are_named(build, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def test_norm_and_activation_against_autograd() -> None:
+    layer = NormAct(7).double()
+    layer.scale.data.uniform_(0.5, 2.0, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(3, 2, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    composed = torch.nn.functional.silu(torch.nn.functional.rms_norm(x, (7,), layer.scale, 1e-4))
+    torch.testing.assert_close(layer(x), composed)
+    wanted = torch.autograd.grad(composed.sin().sum(), (x, layer.scale))
+    found = torch.autograd.grad(layer(x).sin().sum(), (x, layer.scale))
+    torch.testing.assert_close(found, wanted)
+    assert torch.autograd.gradcheck(layer, (x,))
+
+
+@pytest.mark.parametrize("tower", ["conv", "patch"])
+@pytest.mark.parametrize("fusion", ["late", "channels"])
+def test_bytes_and_unit_floats_are_the_same_picture_in_any_precision(fusion: str, tower: str) -> None:
+    model = tiny.model(SENSORS, tower=tower, fusion=fusion).double()
+    obs = tiny.tensors(tiny.batch(SENSORS, 2, np.random.default_rng(0)))
+    prior = model.predict(model.initial(2), torch.zeros(2, 5).double(), torch.ones(2, dtype=torch.bool))
+    masks = torch.tensor([[[True, False, True]], [[False, True, True]]])
+    answers = [
+        model.infer(prior, model.embed({**obs, "camera": x}), masks) for x in (obs["camera"], obs["camera"] / 255)
+    ]
+    torch.testing.assert_close(*answers, atol=1e-6, rtol=0)

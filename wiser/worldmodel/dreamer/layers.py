@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -37,7 +38,30 @@ class NormAct(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., size) -> (..., size)."""
-        return F.silu(F.rms_norm(x, self.scale.shape, self.scale, _EPSILON))
+        out: Tensor = _RMSNormSiLU.apply(x, self.scale)
+        return out
+
+
+class _RMSNormSiLU(torch.autograd.Function):
+    """silu(x / rms(x) * scale) with a backward pass by hand: half the memory traffic of the composed operations."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, scale: Tensor) -> Tensor:
+        size = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        inverse = torch.rsqrt(size.square() / x.shape[-1] + _EPSILON)  # (..., 1)
+        y = (x * inverse).mul_(scale)
+        ctx.save_for_backward(x, scale, inverse, y)
+        return F.silu(y)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
+        x, scale, inverse, y = ctx.saved_tensors
+        grad_y = torch.ops.aten.silu_backward(grad, y)
+        normal = x * inverse
+        grad_scale = (grad_y * normal).flatten(0, -2).sum(0)
+        grad_normal = grad_y.mul_(scale)
+        along = (grad_normal * normal).mean(-1, keepdim=True)
+        return grad_normal.addcmul_(normal, along, value=-1.0).mul_(inverse), grad_scale
 
 
 class NormActChannels(nn.Module):
