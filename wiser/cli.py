@@ -1,20 +1,34 @@
-"""The `wiser` command."""
+"""World-model agents that keep working when their sensors fail."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from typing import Any
+
 import tyro
 
-from wiser.demo import Demo, demo
-from wiser.faults.gallery import Gallery, gallery
+from wiser.demo import demo
+from wiser.doctor import doctor
+from wiser.envs.driving.record import drive
+from wiser.faults.gallery import gallery
+from wiser.train.command import train
+
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "demo": demo,
+    "drive": drive,
+    "doctor": doctor,
+    "faults": gallery,
+    "train": train,
+}
 
 
 def main() -> None:
-    """Run one subcommand: its options, help and documentation are the fields of its dataclass."""
-    options = tyro.extras.subcommand_cli_from_dict({"demo": Demo, "faults": Gallery}, description=__doc__)
-    if isinstance(options, Demo):
-        demo(options)
-    else:
-        gallery(options)
+    """Run one subcommand; its options and help are the fields or arguments it declares."""
+    if sys.argv[1:2] == ["train"]:  # presets decide the defaults of its options, so it reads them first
+        sys.exit(train(sys.argv[2:]))
+    status = tyro.extras.subcommand_cli_from_dict(COMMANDS, description=__doc__, config=(tyro.conf.OmitArgPrefixes,))
+    sys.exit(status if isinstance(status, int) else 0)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def episodes(model: DreamerV3, selection: str, fault: str | None, sensors: int, 
 
 
 def demo(options: Demo) -> None:
-    """Learn, break, compare; print a table and write a picture."""
+    """Train a world model of a puck on a table for a minute, then break its sensors."""
     console = Console()
     torch.set_num_threads(options.threads)
     model = _learn(options, console)

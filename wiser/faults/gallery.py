@@ -33,7 +33,7 @@ class Gallery:
 
 
 def gallery(options: Gallery) -> Path:
-    """Write the contact sheet and say where."""
+    """Draw every fault at several intensities."""
     if options.preset not in PRESETS:
         raise SystemExit(f"unknown preset {options.preset!r}; choose from {', '.join(PRESETS)}")
     moving = _sequence(_street() if options.image is None else _read(options.image))  # (T, H, W, 3)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import cv2
 import numpy as np
+import tyro
 from numpy.typing import NDArray
 
 from wiser.envs.driving.env import DrivingEnv
@@ -15,7 +16,9 @@ TaskName = Literal["FourLane", "RightTurn", "RightTurn-Medium", "RightTurn-Hard"
 FPS = 10
 
 
-def drive(task: TaskName, out: Path | None = None, seed: int = 0, continuous: bool = False) -> Path:
+def drive(
+    task: tyro.conf.Positional[TaskName], out: Path | None = None, seed: int = 0, continuous: bool = False
+) -> Path:
     """Record one episode of the expert.
 
     Args:
