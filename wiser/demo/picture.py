@@ -60,7 +60,7 @@ def _traces(figure: Any, unguarded: Run, guarded: Run, onset: int) -> None:
         error.plot(np.stack(run.error)[:, 0], color=colour, label=label)
         surprise.plot(np.maximum(run.surprise, 1e-2), color=colour)
     error.set_ylabel("position error")
-    error.legend(frameon=False, loc="upper right")
+    error.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 0.95))
     surprise.set_ylabel("surprise of what\nis believed (nats)")
     surprise.set_yscale("log")
     # 0 trusted and good, 1 trusted although broken, 2 masked although good, 3 masked and broken

@@ -31,7 +31,7 @@ class Options:
 
 def train(arguments: Sequence[str] = ()) -> int:
     """Train an agent: `wiser train PRESET ... [--field value ...]`, or `wiser train --resume RUN`."""
-    names = []
+    names: list[str] = []
     while len(names) < len(arguments) and not arguments[len(names)].startswith("-"):
         names.append(arguments[len(names)])
     console = Console()
