@@ -35,10 +35,11 @@ def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generat
         "update": update,
         "optimiser_step": learner.optimiser.param_groups[0]["step"],
         "rng": rng.bit_generator.state,
-        "replay": replay.state(),
+        "replay": replay.save(update),
     }
     packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     write_atomic(folder / STATE, to_bytes(packed, {"about": json.dumps(about)}))
+    replay.forget(update)
 
 
 def read(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator) -> int:

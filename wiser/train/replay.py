@@ -7,7 +7,6 @@ sequence need not start from nothing.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,6 +41,7 @@ class Replay:
         self.head = 0  # steps written per row
         self.folder = folder
         self._queue: deque[tuple[int, int]] = deque()
+        self._refreshed: set[str] = set()
         self._arrays = {name: self._allocate(name, field) for name, field in self.fields.items()}
 
     def _allocate(self, name: str, field: Field) -> NDArray[Any]:
@@ -97,17 +97,34 @@ class Replay:
         slots = (sample.starts[:, None] + np.arange(length)) % self.length  # (B, T)
         for name, value in values.items():
             self._arrays[name][sample.rows[:, None], slots] = value
+        self._refreshed |= set(values)
 
-    def state(self) -> dict[str, Any]:
-        """What is not in the arrays; the arrays of a replay on disk are flushed."""
-        for array in self._arrays.values():
-            if isinstance(array, np.memmap):
-                array.flush()
-        return {"head": self.head, "queue": json.dumps(list(self._queue))}
+    def save(self, tag: int) -> dict[str, Any]:
+        """Make a replay on disk safe and return what else `restore` needs.
+
+        Steps never change once written and would be written again in the same way, but what `refresh` touches does
+        change: it is copied under `tag`, an older copy stays until `forget`.
+        """
+        if self.folder is not None:
+            for array in self._arrays.values():
+                array.flush()  # type: ignore[attr-defined]
+            for name in self._refreshed:
+                np.save(self.folder / f"{name}.{tag}.npy", self._arrays[name][:, : self.head])
+        return {"head": self.head, "queue": list(self._queue), "tag": tag, "refreshed": sorted(self._refreshed)}
+
+    def forget(self, tag: int) -> None:
+        """Delete copies older than the one under `tag`."""
+        if self.folder is not None:
+            for path in self.folder.glob("*.npy"):
+                if int(path.name.split(".")[-2]) != tag:
+                    path.unlink()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from `state`; a replay in memory starts empty and only keeps the clock."""
-        self.head = int(state["head"]) if self.folder is not None else 0
-        self._queue = (
-            deque(tuple(place) for place in json.loads(state["queue"])) if self.folder is not None else deque()
-        )
+        """Go on from what `save` returned. A replay in memory is gone with its process and starts empty."""
+        if self.folder is None:
+            return
+        self.head = int(state["head"])
+        self._queue = deque((row, start) for row, start in state["queue"])
+        self._refreshed = set(state["refreshed"])
+        for name in self._refreshed:
+            self._arrays[name][:, : self.head] = np.load(self.folder / f"{name}.{state['tag']}.npy")

@@ -1,0 +1,115 @@
+"""A run that was stopped, however, goes on to the weights of one that was not."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import wiser
+from wiser.train import checkpoint
+from wiser.train.config import TrainConfig, stack
+from wiser.train.loop import train
+
+SMALL = replace(
+    stack(["driving/stop-sign", "nano", "dropout", "driving/single"]),
+    updates=12, rows=2, batch=2, length=8, prefill=12, capacity=400, segment=4, evaluate_every=12, evaluate_episodes=1,
+    log_every=2, threads=1,
+)  # fmt: skip
+
+
+def quiet(line: dict) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    train(SMALL, folder, quiet)
+    return folder
+
+
+def weights(folder) -> dict[str, torch.Tensor]:
+    return wiser.load(folder / "model").state_dict()
+
+
+def assert_same(a, b) -> None:
+    first, second = weights(a), weights(b)
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_a_run_leaves_an_agent_a_log_and_an_evaluation(uninterrupted) -> None:
+    lines = [json.loads(line) for line in (uninterrupted / "log.jsonl").read_text().splitlines()]
+    assert [line["update"] for line in lines if "rate" in line] == [2, 4, 6, 8, 10, 12]
+    assert "score" in lines[-1]
+    assert all(np.isfinite(value) for line in lines for value in line.values() if isinstance(value, float))
+
+
+def test_same_seed_same_weights(uninterrupted, tmp_path) -> None:
+    train(SMALL, tmp_path, quiet)
+    assert_same(uninterrupted, tmp_path)
+
+
+def test_stopped_after_a_segment_and_in_the_middle_of_one(uninterrupted, tmp_path) -> None:
+    for stop_at in (6, 10):
+
+        def interrupt(line: dict, stop_at: int = stop_at) -> None:
+            if line["update"] == stop_at:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            train(SMALL, tmp_path, interrupt)
+    train(SMALL, tmp_path, quiet)
+    assert_same(uninterrupted, tmp_path)
+
+
+def test_killed_at_any_moment(uninterrupted, tmp_path) -> None:
+    """kill -9, ten times at random moments; each time the run goes on from a sound checkpoint."""
+    code = (
+        "import sys; from pathlib import Path; from wiser.train import checkpoint; from wiser.train.loop import train\n"
+        "folder = Path(sys.argv[1]); print('ready', flush=True)\n"
+        "train(checkpoint.config_of(folder), folder, lambda line: None)"
+    )
+    checkpoint.begin(tmp_path, SMALL)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(rng.uniform(0.2, 4.0))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        if (tmp_path / "model" / "config.json").exists() and (tmp_path / checkpoint.STATE).exists():
+            wiser.load(tmp_path / "model")
+    train(SMALL, tmp_path, quiet)
+    assert_same(uninterrupted, tmp_path)
+
+
+def test_another_config_is_refused(uninterrupted) -> None:
+    with pytest.raises(ValueError, match="another config"):
+        train(replace(SMALL, seed=1), uninterrupted, quiet)
+    with pytest.raises(ValueError, match="not a run"):
+        checkpoint.config_of(uninterrupted / "model")
+
+
+@pytest.mark.parametrize("variant", ["base", "augmented"])
+def test_the_other_variants_run(variant: str, tmp_path) -> None:
+    train(replace(SMALL, variant=variant, updates=2, segment=2), tmp_path, quiet)
+
+
+def test_presets_stack_and_mistakes_are_named() -> None:
+    config = stack(["driving/four-lane", "nano", "dropout"])
+    assert (config.env, config.size, config.variant) == ("wiser/FourLane-v0", "nano", "dropout")
+    with pytest.raises(ValueError, match="there are augmented"):
+        stack(["no"])
+    with pytest.raises(ValueError, match="unknown fields"):
+        TrainConfig.from_dict({"wings": 2})
+    fading = replace(config, updates=100, cloning=1.0, cloning_end=0.5, cloning_floor=0.1)
+    assert [round(fading.cloning_weight(u), 3) for u in (0, 25, 50, 99)] == [1.0, 0.55, 0.1, 0.1]
