@@ -18,7 +18,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from wiser.envs.driving import dynamics, expert
-from wiser.envs.driving.embedded import EmbeddedWorld, StepResult
+from wiser.envs.driving.embedded import EmbeddedWorld
+from wiser.envs.driving.progress import StepResult
 from wiser.envs.driving.render import Picture
 from wiser.envs.driving.sensors.suite import IMAGE_SENSORS, SENSORS, SensorSuite
 from wiser.envs.driving.tasks import ACCELERATIONS, TASKS, RewardTerms, Task
