@@ -15,6 +15,7 @@ from numba import njit
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
 from wiser.envs.driving.sensors.primitives import (
     choose_level,
+    clear_cover,
     cover_segment,
     fill_box,
     fill_disc,
@@ -53,7 +54,7 @@ def draw_ground(texture, ego, metres, image):  # type: ignore[no-untyped-def]
     """Fill the view with the road."""
     size = image.shape[0]
     step = metres / size
-    level, packed = choose_level(step), np.empty(size, np.uint32)
+    level, packed = choose_level(texture, step), np.empty(size, np.uint64)
     c, s = math.cos(ego[2]), math.sin(ego[2])
     aside = 0.5 * (step - metres)
     for i in range(size):
@@ -64,9 +65,9 @@ def draw_ground(texture, ego, metres, image):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def draw_path(ego, points, metres, width, colour, cover, image):  # type: ignore[no-untyped-def]
-    """A polyline through points (P, 2); parts outside the view cost nothing."""
-    size = image.shape[0]
+def cover_path(ego, points, metres, width, cover):  # type: ignore[no-untyped-def]
+    """Cover a polyline through points (P, 2); parts outside the view cost nothing."""
+    size = cover.shape[0]
     scale = size / metres
     u0, v0 = to_pixel(ego, points[0, 0], points[0, 1], scale, size, metres)
     for p in range(1, points.shape[0]):
@@ -80,8 +81,9 @@ def draw_path(ego, points, metres, width, colour, cover, image):  # type: ignore
 def draw_base(texture, ego, route, metres, cover, image):  # type: ignore[no-untyped-def]
     """What all four views share: road and route."""
     draw_ground(texture, ego, metres, image)
-    draw_path(ego, route, metres, ROUTE_WIDTH, ROUTE, cover, image)
+    cover_path(ego, route, metres, ROUTE_WIDTH, cover)
     paint_cover(image, cover, ROUTE)
+    clear_cover(cover)
 
 
 @njit(cache=True)
@@ -112,31 +114,43 @@ def in_sight(ego, car):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def draw_entities(scene, b, metres, signals, plans, everything, cover, image):  # type: ignore[no-untyped-def]
-    """Lay paths, cars, signs and lines of sight over a base that is already there."""
-    ego, size = scene.ego[b], image.shape[0]
-    scale = size / metres
-    if plans:
-        for n in range(scene.cars.shape[1]):
-            if scene.present[b, n]:
-                draw_path(ego, scene.plans[b, n], metres, PLAN_WIDTH, PLAN, cover, image)
-        paint_cover(image, cover, PLAN)
+def cover_plans(scene, b, metres, cover):  # type: ignore[no-untyped-def]
+    """Where the other cars will drive, as a coverage."""
+    for n in range(scene.cars.shape[1]):
+        if scene.present[b, n]:
+            cover_path(scene.ego[b], scene.plans[b, n], metres, PLAN_WIDTH, cover)
+
+
+@njit(cache=True)
+def draw_vehicles(scene, b, metres, everything, image):  # type: ignore[no-untyped-def]
+    """The ego, then the other cars; with `everything`, those out of sight are grey."""
+    ego = scene.ego[b]
     draw_vehicle(ego, ego, LENGTH, WIDTH, metres, EGO, image)
     for n in range(scene.cars.shape[1]):
         if scene.present[b, n]:
             car = scene.cars[b, n]
             colour = UNSEEN if everything and not in_sight(ego, car) else CAR
             draw_vehicle(ego, car, scene.size[b, n, 0], scene.size[b, n, 1], metres, colour, image)
-    if everything:
-        u, v = size / 2.0, (metres - BEHIND) * scale
-        for side in (-1.0, 1.0):
-            bearing = 0.5 * FIELD_OF_VIEW * side
-            length = RANGE * scale
-            cover_segment(
-                cover, u, v, u + length * math.sin(bearing), v - length * math.cos(bearing), max(0.08 * scale, 0.3)
-            )
-        paint_cover(image, cover, SIGHT)
-    if signals:
-        for k in range(scene.signs.shape[0]):
-            u, v = to_pixel(ego, scene.signs[k, 0], scene.signs[k, 1], scale, size, metres)
-            fill_disc(image, u, v, SIGN_RADIUS * scale, RED if scene.owed[b, k] else GREEN)
+
+
+@njit(cache=True)
+def draw_sight(metres, cover, image):  # type: ignore[no-untyped-def]
+    """The two edges of the field of view."""
+    size, half = image.shape[0], 0.5 * FIELD_OF_VIEW
+    scale = size / metres
+    u, v, length = size / 2.0, (metres - BEHIND) * scale, RANGE * scale
+    for side in (-1.0, 1.0):
+        end_u, end_v = u + side * length * math.sin(half), v - length * math.cos(half)
+        cover_segment(cover, u, v, end_u, end_v, max(0.08 * scale, 0.3))
+    paint_cover(image, cover, SIGHT)
+    clear_cover(cover)
+
+
+@njit(cache=True)
+def draw_signs(scene, b, metres, image):  # type: ignore[no-untyped-def]
+    """Stop signs: red while the ego has yet to hold there, then green."""
+    size = image.shape[0]
+    scale = size / metres
+    for k in range(scene.signs.shape[0]):
+        u, v = to_pixel(scene.ego[b], scene.signs[k, 0], scene.signs[k, 1], scale, size, metres)
+        fill_disc(image, u, v, SIGN_RADIUS * scale, RED if scene.owed[b, k] else GREEN)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from wiser.envs.driving.sensors.primitives import choose_level, fill_polygon, sample_row, unpack_row
+from wiser.envs.driving.sensors.primitives import choose_level, fill_polygon, mix_row, sample_row, unpack_row
 
 FORWARD, UP = 1.5, 2.0  # where the camera sits
 FIELD_OF_VIEW = math.radians(120.0)
@@ -21,6 +21,7 @@ DETAIL, SILHOUETTE = 22.0, 45.0  # metres up to which wheels and lamps, and cabi
 FAR = 120.0
 
 HAZE = np.array([196.0, 208.0, 220.0])
+PACKED_HAZE = 196 | 208 << 16 | 220 << 32
 ZENITH = np.array([92.0, 148.0, 214.0])
 HILL = np.array([104.0, 132.0, 116.0])
 GLASS = np.array([44.0, 54.0, 66.0])
@@ -68,26 +69,13 @@ def draw_sky_row(drop, focal, skyline, highest, row):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def haze_row(packed, haze):  # type: ignore[no-untyped-def]
-    """Mix packed colours with the haze, two channels per product."""
-    far = np.uint32(haze * 256.0 + 0.5)
-    near, mask = np.uint32(np.uint32(256) - far), np.uint32(0xFF00FF)
-    red_blue = np.uint32((np.uint32(HAZE[0]) | np.uint32(HAZE[2]) << np.uint32(16)) * far + np.uint32(0x800080))
-    green = np.uint32(np.uint32(HAZE[1]) * far + np.uint32(128))
-    for p in range(packed.shape[0]):
-        both = np.uint32((packed[p] & mask) * near + red_blue) >> np.uint32(8)
-        middle = np.uint32(((packed[p] >> np.uint32(8)) & np.uint32(255)) * near + green)
-        packed[p] = np.uint32(both & mask) | np.uint32(middle & np.uint32(0xFF00))
-
-
-@njit(cache=True)
 def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
     """Sky, hills and ground."""
     size = image.shape[0]
     focal = 0.5 * size / math.tan(0.5 * FIELD_OF_VIEW)
     c, s = math.cos(ego[2]), math.sin(ego[2])
     x, y = ego[0] + FORWARD * c, ego[1] + FORWARD * s
-    skyline, packed = np.empty(size), np.empty(size, np.uint32)
+    skyline, packed = np.empty(size), np.empty(size, np.uint64)
     for j in range(size):
         aside = (j + 0.5 - size / 2) / focal
         skyline[j] = hill_height(ego[2] + math.atan(aside)) * math.sqrt(1.0 + aside * aside) * focal
@@ -98,10 +86,14 @@ def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
             draw_sky_row(drop, focal, skyline, highest, image[i])
             continue
         ahead = UP / drop
-        level = choose_level(math.sqrt(ahead / focal * ahead * ahead / (UP * focal)))
-        haze, aside, step = 1.0 - math.exp(-ahead / FOG), ahead * (0.5 - size / 2) / focal, ahead / focal
+        level = choose_level(texture, math.sqrt(ahead / focal * ahead * ahead / (UP * focal)))
+        haze, aside, step = (
+            int(256.0 * (1.0 - math.exp(-ahead / FOG)) + 0.5),
+            ahead * (0.5 - size / 2) / focal,
+            ahead / focal,
+        )
         sample_row(texture, level, x + ahead * c - aside * s, y + ahead * s + aside * c, -step * s, step * c, packed)
-        haze_row(packed, haze)
+        mix_row(packed, np.uint64(256 - haze), np.uint64(haze) * np.uint64(PACKED_HAZE))
         unpack_row(packed, image[i])
 
 

@@ -12,15 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors.birdeye import BEHIND, RANGE
-from wiser.envs.driving.sensors.primitives import blend, choose_level, fill_box, sample_row, unpack_row
+from wiser.envs.driving.sensors.primitives import CHANNELS, ROUND, blend, choose_level, fill_box, sample_row, unpack_row
 
 MOUNT = 2.4  # metres above the road
-CHANNELS, LOWEST, HIGHEST = 32, -30.0, 10.0  # degrees
+RINGS, LOWEST, HIGHEST = 32, -30.0, 10.0  # degrees
 BEAMS = 720
+DARK = 15  # brightness where no beam comes, in 256ths
 POLE_RADIUS, POLE_HEIGHT = 0.25, 2.3
 EGO = np.array([70.0, 74.0, 92.0])
 HEIGHTS = np.array([0.0, 0.9, 1.5, 2.4])  # metres, and their colours:
@@ -31,9 +33,9 @@ class Polar(NamedTuple):
     """What never changes for one image size: distance, beam and ring brightness of every pixel."""
 
     distance: Floats  # (S, S) metres from the sensor
-    beam: np.ndarray  # (S, S) index of the beam that passes
+    beam: NDArray[np.int64]  # (S, S) index of the beam that passes
     profile: Floats  # (P,) ring brightness by ground distance, every 5 cm
-    ring: Floats  # (S, S) that brightness at every pixel
+    ring: NDArray[np.uint64]  # (S, S) that brightness at every pixel, in 256ths
     rays: Floats  # (BEAMS, 2) direction of every beam, ahead and aside
 
 
@@ -49,13 +51,14 @@ def polar_table(size: int) -> Polar:
     profile = ring_profile(step)
     angle = (np.arange(BEAMS) + 0.5) / BEAMS * 2 * np.pi - np.pi
     rays = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    return Polar(distance, beam, profile, profile[(distance / 0.05).astype(np.int64)], rays)
+    ring = np.round(profile[(distance / 0.05).astype(np.int64)] * 256).astype(np.uint64)
+    return Polar(distance, beam, profile, ring, rays)
 
 
 def ring_profile(step: float) -> Floats:
     """Brightness of the ground by distance: a bump where each channel meets the road, one pixel wide at least."""
     reach = np.arange(0.0, 12 * RANGE, 0.05)
-    slopes = np.tan(np.radians(-np.linspace(LOWEST, HIGHEST, CHANNELS)))
+    slopes = np.tan(np.radians(-np.linspace(LOWEST, HIGHEST, RINGS)))
     rings = MOUNT / slopes[slopes > 0.01]
     width = max(0.55 * step, 0.12)
     bumps = np.exp(-0.5 * ((reach[:, None] - rings) / width) ** 2)
@@ -167,20 +170,18 @@ def draw_returns(texture, polar, ego, near, shade, image):  # type: ignore[no-un
     """Rings on the ground, dark where an obstacle hides it."""
     size = image.shape[0]
     step = RANGE / size
-    level, packed = choose_level(step), np.empty(size, np.uint32)
+    level, packed = choose_level(texture, step), np.empty(size, np.uint64)
     c, s, aside = math.cos(ego[2]), math.sin(ego[2]), 0.5 * (step - RANGE)
     for i in range(size):
         ahead = RANGE - BEHIND - (i + 0.5) * step
         x, y = ego[0] + ahead * c - aside * s, ego[1] + ahead * s + aside * c
         sample_row(texture, level, x, y, -step * s, step * c, packed)
-        unpack_row(packed, image[i])
         for j in range(size):
             beam = polar.beam[i, j]
-            seen = not near[beam] < polar.distance[i, j] < shade[beam]
-            bright = polar.ring[i, j] if seen else 0.06
-            image[i, j, 0] = np.uint8(image[i, j, 0] * bright + 0.5)
-            image[i, j, 1] = np.uint8(image[i, j, 1] * bright + 0.5)
-            image[i, j, 2] = np.uint8(image[i, j, 2] * bright + 0.5)
+            hidden = near[beam] < polar.distance[i, j] < shade[beam]
+            bright = np.uint64(DARK) if hidden else polar.ring[i, j]
+            packed[j] = ((packed[j] * bright + np.uint64(ROUND)) >> np.uint64(8)) & np.uint64(CHANNELS)
+        unpack_row(packed, image[i])
 
 
 @njit(cache=True)

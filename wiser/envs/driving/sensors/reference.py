@@ -16,24 +16,27 @@ from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors import birdeye, camera, lidar
 from wiser.envs.driving.sensors.scene import Scene
 from wiser.envs.driving.sensors.suite import LAYERS
-from wiser.envs.driving.sensors.textures import LEVELS, TEXEL, Texture
+from wiser.envs.driving.sensors.textures import LEVELS, Texture
 
 
-def level_of(footprint: float) -> int:
+def level_of(texture: Texture, footprint: float) -> int:
     """The texture level for pixels of this size in metres."""
-    return int(np.clip(np.floor(np.log2(footprint * 1.0001 / TEXEL)) - 1, 0, LEVELS - 1))
+    return int(np.clip(np.floor(np.log2(footprint * 1.0001 / texture.texel)) - 1, 0, LEVELS - 1))
 
 
 def look_up(texture: Texture, level: int, xy: Floats) -> Floats:
     """Bilinear ground colours at points (..., 2): (..., 3)."""
     first, rows, columns = texture.levels[level]
     packed = texture.texels[first : first + rows * columns].reshape(rows, columns)
-    where = (xy - texture.origin) / (TEXEL * 2**level) - 0.5
+    where = (xy - texture.origin) / (texture.texel * 2**level) - 0.5
     u, v = np.clip(where[..., 0], 0, columns - 2), np.clip(where[..., 1], 0, rows - 2)
     j, i = u.astype(int), v.astype(int)
     fu, fv = (u - j)[..., None], (v - i)[..., None]
     corners = [packed[i + di, j + dj] for di in (0, 1) for dj in (0, 1)]
-    a, b, c, d = (np.stack([corner >> shift & 255 for shift in (0, 8, 16)], axis=-1) for corner in corners)
+    a, b, c, d = (
+        np.stack([(corner >> np.uint64(shift) & np.uint64(255)).astype(float) for shift in (0, 16, 32)], axis=-1)
+        for corner in corners
+    )
     return np.asarray((a * (1 - fu) + b * fu) * (1 - fv) + (c * (1 - fu) + d * fu) * fv)
 
 
@@ -87,7 +90,9 @@ def draw_birdeye(texture: Texture, scene: Scene, b: int, name: str, metres: floa
     ego, scale = scene.ego[b], size / metres
     u, v = centres(size)
     image = look_up(
-        texture, level_of(1 / scale), world_axes(ego, metres - birdeye.BEHIND - v / scale, u / scale - metres / 2)
+        texture,
+        level_of(texture, 1 / scale),
+        world_axes(ego, metres - birdeye.BEHIND - v / scale, u / scale - metres / 2),
     )
 
     def pixels(xy: Floats) -> Floats:
@@ -125,7 +130,7 @@ def draw_lidar(texture: Texture, scene: Scene, b: int, size: int) -> NDArray[np.
     ego, scale, polar = scene.ego[b], size / birdeye.RANGE, lidar.polar_table(size)
     u, v = centres(size)
     ground = world_axes(ego, birdeye.RANGE - birdeye.BEHIND - v / scale, u / scale - birdeye.RANGE / 2)
-    image = look_up(texture, level_of(1 / scale), ground)
+    image = look_up(texture, level_of(texture, 1 / scale), ground)
     boxes = [(*ego_axes(ego, scene.cars[b, n, :2]), scene.cars[b, n, 2] - ego[2], *scene.size[b, n])
              for n in np.flatnonzero(scene.present[b])]  # fmt: skip
     poles = [(*ego_axes(ego, sign[:2]), 0.0, 2 * lidar.POLE_RADIUS, 2 * lidar.POLE_RADIUS, lidar.POLE_HEIGHT)
@@ -147,7 +152,7 @@ def draw_lidar(texture: Texture, scene: Scene, b: int, size: int) -> NDArray[np.
         first = hit & (enter < near)
         near, tall = np.where(first, enter, near), np.where(first, height, tall)
     dark = (near[polar.beam] < polar.distance) & (polar.distance < shade[polar.beam])
-    image *= np.where(dark, 0.06, polar.ring)[..., None]
+    image *= np.where(dark, lidar.DARK, polar.ring)[..., None] / 256
     for x, y, yaw, length, width, height in boxes:
         at = np.array([size / 2 + y * scale, (birdeye.RANGE - birdeye.BEHIND - x) * scale])
         inside = box_distance(size, at, yaw - np.pi / 2, length * scale / 2, width * scale / 2)

@@ -45,7 +45,7 @@ def background(texture: Texture, ego: Floats, size: int) -> Floats:
     eye = np.array([*world_axes(ego, np.array(camera.FORWARD), np.array(0.0)), ego[2]])
     for i in np.flatnonzero(down[:, 0] > 0):
         ahead = camera.UP / down[i]  # (S,) all equal
-        level = level_of(float(np.sqrt(ahead[0] ** 3 / (focal * focal * camera.UP))))
+        level = level_of(texture, float(np.sqrt(ahead[0] ** 3 / (focal * focal * camera.UP))))
         ground = look_up(texture, level, world_axes(eye, ahead, ahead * right[i]))
         image[i] = ground + (camera.HAZE - ground) * (1 - np.exp(-ahead / camera.FOG))[:, None]
     return image

@@ -8,16 +8,26 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wiser.envs.driving.sensors.birdeye import RANGE, draw_base, draw_entities
+from wiser.envs.driving.sensors.birdeye import (
+    PLAN,
+    RANGE,
+    cover_plans,
+    draw_base,
+    draw_sight,
+    draw_signs,
+    draw_vehicles,
+)
 from wiser.envs.driving.sensors.camera import draw_camera
 from wiser.envs.driving.sensors.lidar import draw_lidar, polar_table
+from wiser.envs.driving.sensors.primitives import clear_cover, paint_cover
 from wiser.envs.driving.sensors.scene import Scene
 from wiser.envs.driving.sensors.textures import ground
 from wiser.envs.driving.tasks import Task
 
 IMAGE_SENSORS = ("camera", "lidar", "birdeye_raw", "birdeye_with_traffic_lights", "birdeye_wpt", "birdeye_gt")
 SENSORS = (*IMAGE_SENSORS, "collision")
-# For each bird's-eye view, in this order: signs, plans of the other cars, everything.
+# What each bird's-eye view adds. Those that show plans must have the same range: they share one coverage.
+SIGNALS, PLANS, EVERYTHING = range(3)
 LAYERS = {
     "birdeye_raw": (False, False, False),
     "birdeye_with_traffic_lights": (True, False, False),
@@ -48,8 +58,21 @@ def _draw_birdeye(texture, scene, b, columns, ranges, layers, cover, out):  # ty
             for later in range(k + 1, columns.shape[0]):
                 if ranges[later] == ranges[k]:
                     copy_image(out[b, columns[k]], out[b, columns[later]])
+    planned = False
     for k in range(columns.shape[0]):
-        draw_entities(scene, b, ranges[k], layers[k, 0], layers[k, 1], layers[k, 2], cover, out[b, columns[k]])
+        if layers[k, PLANS]:
+            if not planned:
+                cover_plans(scene, b, ranges[k], cover)
+                planned = True
+            paint_cover(out[b, columns[k]], cover, PLAN)
+    clear_cover(cover)
+    for k in range(columns.shape[0]):
+        image = out[b, columns[k]]
+        draw_vehicles(scene, b, ranges[k], layers[k, EVERYTHING], image)
+        if layers[k, EVERYTHING]:
+            draw_sight(ranges[k], cover, image)
+        if layers[k, SIGNALS]:
+            draw_signs(scene, b, ranges[k], image)
 
 
 @njit(cache=True)

@@ -1,7 +1,7 @@
 """The ground as textures: each map is drawn once per style, with a chain of halved copies for smooth shrinking.
 
-A texel is 12.5 cm at the finest level. Kernels pick the level whose texel is about half a pixel, and sample it
-bilinearly: markings stay smooth from a close-up to the horizon.
+A texel of the camera's ground is 12.5 cm at the finest level, of the views from above 25 cm. Kernels pick the level
+whose texel is about half a pixel, and sample it bilinearly: markings stay smooth from a close-up to the horizon.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from wiser.envs.driving import tasks
 from wiser.envs.driving.roads import Floats, Road, RoadMap
 
-TEXEL = 0.125
 LEVELS = 6
 EDGE_INSET = 0.25  # metres from an edge line to the kerb
 MARGIN = 40.0  # metres of ground round the roads; beyond, the edge repeats
@@ -38,34 +37,40 @@ class Style:
     white: Colour
     yellow: Colour
     marking: float  # width of a marking, metres
+    texel: float  # metres, at the finest level
     grain: float = 0.0  # strength of a fixed speckle
 
 
 STYLES = {
-    "birdeye": Style((26, 32, 34), (98, 98, 100), (150, 148, 144), (66, 62, 64), (236, 236, 232), (232, 184, 62), 0.30),
-    "camera": Style(
-        (96, 128, 72), (158, 154, 146), (198, 194, 186), (88, 89, 94), (238, 238, 232), (232, 186, 70), 0.18, 7.0
+    "birdeye": Style(
+        (26, 32, 34), (98, 98, 100), (150, 148, 144), (66, 62, 64), (236, 236, 232), (232, 184, 62), 0.30, 0.25
     ),
-    "lidar": Style((64, 34, 92), (86, 48, 116), (196, 120, 190), (34, 44, 104), (120, 140, 210), (120, 140, 210), 0.30),
+    "camera": Style(
+        (96, 128, 72), (158, 154, 146), (198, 194, 186), (88, 89, 94), (238, 238, 232), (232, 186, 70), 0.18, 0.125, 7.0
+    ),
+    "lidar": Style(
+        (64, 34, 92), (86, 48, 116), (196, 120, 190), (34, 44, 104), (120, 140, 210), (120, 140, 210), 0.30, 0.25
+    ),
 }
 
 
 class Texture(NamedTuple):
     """A chain of images in one flat array."""
 
-    texels: NDArray[np.uint32]  # (total,) packed colours
+    texels: NDArray[np.uint64]  # (total,) packed colours: red, green and blue 16 bits apart
     levels: NDArray[np.int64]  # (LEVELS, 3) first texel, rows, columns
     origin: Floats  # (2,) x, y of the corner of texel (0, 0); columns run along x, rows along y
+    texel: float  # metres at the finest level
 
 
 class Canvas:
     """Draws in metres, at half a texel per pixel."""
 
-    def __init__(self, low: Floats, high: Floats, colour: Colour) -> None:
-        self.low, self.scale = low, 2.0 / TEXEL
+    def __init__(self, low: Floats, high: Floats, style: Style) -> None:
+        self.low, self.scale = low, 2.0 / style.texel
         cells = 2 ** (LEVELS - 1)
-        columns, rows = (math.ceil(extent / TEXEL / cells) * cells * 2 for extent in high - low)
-        self.image = np.full((rows, columns, 3), colour, np.uint8)
+        columns, rows = (math.ceil(extent / style.texel / cells) * cells * 2 for extent in high - low)
+        self.image = np.full((rows, columns, 3), style.ground, np.uint8)
 
     def pixels(self, points: Floats) -> NDArray[np.int32]:
         """Points (P, 2) in metres as cv2 wants them, with 4 fractional bits."""
@@ -134,7 +139,7 @@ def surface_of(road_map: RoadMap) -> Surface:
 def _draw(surface: Surface, style: Style) -> tuple[NDArray[np.uint8], Floats]:
     points = np.concatenate(surface.shapes)
     low = points.min(axis=0) - MARGIN
-    canvas = Canvas(low, points.max(axis=0) + MARGIN, style.ground)
+    canvas = Canvas(low, points.max(axis=0) + MARGIN, style)
     for width, colour in ((2 * surface.pavement, style.pavement), (0.5, style.kerb)):
         for shape in surface.shapes:
             outline = canvas.pixels(shape)
@@ -157,10 +162,10 @@ def halve(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     )
 
 
-def pack(image: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    """Red, green and blue of each pixel in one word, red lowest: (H * W,)."""
-    wide = image.reshape(-1, 3).astype(np.uint32)
-    return wide[:, 0] | wide[:, 1] << np.uint32(8) | wide[:, 2] << np.uint32(16)
+def pack(image: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The three channels of each pixel in one word, red lowest, 16 bits apart: (H * W,)."""
+    wide = image.reshape(-1, 3).astype(np.uint64)
+    return wide[:, 0] | wide[:, 1] << np.uint64(16) | wide[:, 2] << np.uint64(32)
 
 
 def draw_texture(surface: Surface, style: Style) -> Texture:
@@ -176,7 +181,7 @@ def draw_texture(surface: Surface, style: Style) -> Texture:
         chain.append(halve(chain[-1]))
     sizes = [level.shape[0] * level.shape[1] for level in chain]
     table = [(sum(sizes[:i]), level.shape[0], level.shape[1]) for i, level in enumerate(chain)]
-    return Texture(np.concatenate([pack(level) for level in chain]), np.array(table), low)
+    return Texture(np.concatenate([pack(level) for level in chain]), np.array(table), low, style.texel)
 
 
 @lru_cache
