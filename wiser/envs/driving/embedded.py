@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wiser.envs.driving import dynamics, expert, tasks, traffic
 from wiser.envs.driving.progress import Mask, Progress, StepResult
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors.scene import Scene
+from wiser.envs.driving.sensors.textures import Surface
 from wiser.envs.driving.tasks import Task
 
 
@@ -23,6 +25,8 @@ class EmbeddedWorld:
 
     def __init__(self, task: Task, batch: int, cars: int | None = None) -> None:
         self.task, self.batch = task, batch
+        self.surface: Surface | None = None
+        self.renders: tuple[str, ...] = ()
         cars = task.cars if cars is None else cars
         self.ego = np.zeros((batch, 4))  # x, y, yaw, speed
         self.velocity = np.zeros((batch, 2))
@@ -83,6 +87,13 @@ class EmbeddedWorld:
             ego=self.ego, cars=t.cars, size=t.size, paint=t.paint, present=t.present, plans=t.plans,
             route=p.visible(), signs=self._signs, owed=p.owed(len(self._signs)),
         )  # fmt: skip
+
+    def images(self, size: int) -> dict[str, NDArray[np.uint8]]:
+        """None: all sensors of this world are drawn from its scene."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing to let go of."""
 
     def snapshot(self) -> dict[str, Any]:
         """Copies of everything that moves, for tests of determinism."""

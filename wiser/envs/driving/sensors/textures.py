@@ -96,7 +96,8 @@ class Marking(NamedTuple):
     thin: bool = False
 
 
-class Surface(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Surface:
     """What is drawn of a map, wherever it came from."""
 
     shapes: list[Floats]  # (V, 2) each: outlines of asphalt
@@ -193,3 +194,9 @@ def ground(task: str, style: str) -> Texture:
 @lru_cache
 def _ground_of(name: str, style: str) -> Texture:
     return draw_texture(surface_of(tasks.TASKS[name].road_map()), STYLES[style])
+
+
+@lru_cache(maxsize=3)
+def ground_on(surface: Surface, style: str) -> Texture:
+    """The ground of a surface that is not a map of ours; the last few are kept."""
+    return draw_texture(surface, STYLES[style])
