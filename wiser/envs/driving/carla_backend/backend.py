@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 
 import carla
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from wiser.envs.driving import dynamics, expert, tasks
 from wiser.envs.driving.carla_backend import town, traffic
-from wiser.envs.driving.carla_backend.scene import Cars, cars_round, pose_of
+from wiser.envs.driving.carla_backend.scene import cars_round, pose_of
 from wiser.envs.driving.carla_backend.sensors import RENDERED, SensorRig
 from wiser.envs.driving.carla_backend.server import CarlaError, ServerOptions, Session
 from wiser.envs.driving.progress import Mask, Progress, StepResult
@@ -78,6 +77,8 @@ class CarlaWorld:
         """Begin a new episode; a seed of None goes on with the stream."""
         if not mask[0]:
             return
+        if self.session.closed:
+            raise CarlaError("the session with the CARLA server is over; make a new environment")
         seed = seeds[0] if seeds is not None else None
         if seed is not None:
             self._rng = np.random.default_rng(seed)
@@ -85,44 +86,36 @@ class CarlaWorld:
             self.session.belongings.destroy()
             self.session.tick()  # what was destroyed is gone after a tick
             route = self.progress.begin(0, self._rng)
-            self._vehicle = self._place_ego(tasks.start_pose(route, self._rng), route.waypoints)
+            x, y, yaw = map(float, tasks.start_pose(route, self._rng))
+            height = float(town.route_heights(self.town, route.waypoints)[0]) + traffic.CLEARANCE
+            place = carla.Transform(carla.Location(x=x, y=y, z=height), carla.Rotation(yaw=math.degrees(yaw)))
+            self._vehicle = self._spawn_ego(place)
             self._rig = SensorRig(self.session, self._vehicle, self.renders, self._pixels)
-            here = self._vehicle.get_transform().location
-            self._traffic = traffic.make_traffic(self.session, self.task, self._wanted_cars, self._rng, here)
+            self._traffic = traffic.make_traffic(self.session, self.task, self._wanted_cars, self._rng, place.location)
             for _ in range(SETTLE_TICKS):
                 self._vehicle.apply_control(HOLD)
                 self._tick()
         self.collided[:] = False
 
-    def _place_ego(self, pose: tuple[float, float, float], route: Floats) -> carla.Vehicle:
-        x, y, yaw = map(float, pose)
-        height = float(town.route_heights(self.town, route)[0]) + traffic.CLEARANCE
-        place = carla.Transform(carla.Location(x=x, y=y, z=height), carla.Rotation(yaw=math.degrees(yaw)))
+    def _spawn_ego(self, place: carla.Transform) -> carla.Vehicle:
         blueprint = self.session.world.get_blueprint_library().find(EGO_BLUEPRINT)
         blueprint.set_attribute("role_name", "hero")
         vehicle = self.session.spawn_vehicle(blueprint, place)
         if vehicle is None:
-            raise CarlaError(f"the ego's place at ({x:.1f}, {y:.1f}) is taken: remove other clients' vehicles")
+            raise CarlaError(f"the ego's place at {place.location} is taken: remove other clients' vehicles")
         return vehicle
 
     def _tick(self) -> None:
-        """Let the server compute a step, then read everything the step's judgement and the sensors need."""
-        self._traffic.step()
+        """Let the server compute a step, then read all that judgement and sensors need. New actors have no pose before."""
         frame = self.session.tick()
         self.collided[0] = self._rig.collect(frame)
         velocity = self._vehicle.get_velocity()
         self.ego[0], self.velocity[0] = pose_of(self._vehicle), (velocity.x, velocity.y)
-        self.__dict__.pop("_cars", None)
+        self._cars = cars_round(self.town, self._vehicle, self.session.world.get_actors().filter("vehicle.*"))
+        self._present = np.ones((1, len(self._cars.pose)), np.bool_)
         touches = np.zeros(1, np.bool_)  # by our boxes; CARLA's own collision sensor knows better
         dynamics.contacts(self.ego, self._cars.pose[None], self._cars.size[None], self._present, touches, self.ttc)
-
-    @cached_property
-    def _cars(self) -> Cars:
-        return cars_round(self.town, self._vehicle, self.session.world.get_actors().filter("vehicle.*"))
-
-    @property
-    def _present(self) -> NDArray[np.bool_]:
-        return np.ones((1, len(self._cars.pose)), np.bool_)
+        self._traffic.step(self.ego, self.progress)
 
     def step(self, acceleration: Floats, steer: Floats, active: Mask) -> StepResult:
         """Drive for a tenth of a second, judge it. If the world is not active the server stands still."""

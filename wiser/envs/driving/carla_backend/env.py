@@ -34,4 +34,8 @@ class CarlaEnv(DrivingEnv):
         **server: Any,
     ) -> None:
         world = CarlaWorld(TASKS[task], sensors, cars, ServerOptions(**server), max(camera_pixels, size), make_client)
-        super().__init__(task, render_mode, sensors=sensors, size=size, continuous=continuous, world=world)
+        try:
+            super().__init__(task, render_mode, sensors=sensors, size=size, continuous=continuous, world=world)
+        except BaseException:
+            world.close()
+            raise

@@ -29,10 +29,16 @@ class Cars(NamedTuple):
     plans: Floats  # (N, PLAN_POINTS, 2)
 
 
+def middle_of(box: carla.BoundingBox, transform: carla.Transform) -> carla.Vector3D:
+    """The middle of a box in the world. (`Transform.transform` overwrites its argument: it gets a copy.)"""
+    place = box.location
+    return transform.transform(carla.Vector3D(x=place.x, y=place.y, z=place.z))
+
+
 def pose_of(actor: carla.Actor) -> tuple[float, float, float, float]:
     """x, y of the middle of the actor's box, yaw in radians, and speed."""
     transform = actor.get_transform()
-    middle = transform.transform(actor.bounding_box.location)
+    middle = middle_of(actor.bounding_box, transform)
     velocity = actor.get_velocity()
     return middle.x, middle.y, math.radians(transform.rotation.yaw), math.hypot(velocity.x, velocity.y)
 

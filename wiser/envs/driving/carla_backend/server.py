@@ -219,6 +219,11 @@ class Session:
         with explained("the server did not tick", "It may have crashed: restart it. If it is slow, raise timeout="):
             return self.world.tick(self.options.timeout)
 
+    @property
+    def closed(self) -> bool:
+        """Whether everything has been undone."""
+        return not self._finalizer.alive
+
     def close(self) -> None:
         """Undo everything, in order. Harmless when repeated."""
         self._finalizer()

@@ -11,9 +11,10 @@ import numpy as np
 from wiser.envs.driving.carla_backend.scene import pose_of, size_of
 from wiser.envs.driving.carla_backend.server import Session
 from wiser.envs.driving.carla_backend.town import on_town
+from wiser.envs.driving.progress import Progress
 from wiser.envs.driving.roads import SAMPLE, Floats
 from wiser.envs.driving.tasks import Task
-from wiser.envs.driving.traffic import FLOW_SPEED, project
+from wiser.envs.driving.traffic import FLOW_SPEED, STANDSTILL, indicate, project
 
 TOWN_CARS = 50  # spread over the whole town, where the embedded world keeps a window of traffic round the ego
 KEEP_CLEAR = 12.0  # metres round the ego in which nobody is placed
@@ -25,8 +26,8 @@ PATH_STEP = 20  # samples between the points of a path given to the traffic mana
 class Traffic(Protocol):
     """The other cars of one episode."""
 
-    def step(self) -> None:
-        """Let cars in and out, once per tick."""
+    def step(self, ego: Floats, progress: Progress) -> None:
+        """Let cars in and out, once per tick; ego (1, 4)."""
 
 
 def car_blueprints(world: carla.World) -> list[carla.ActorBlueprint]:
@@ -66,12 +67,15 @@ class TownTraffic:
                 session.traffic.auto_lane_change(vehicle, True)
                 placed += 1
 
-    def step(self) -> None:
+    def step(self, ego: Floats, progress: Progress) -> None:
         """Nobody comes or goes."""
 
 
 class CrossFlow:
-    """A stream of cars with drawn gaps through the junction, in the lane that the ego turns into."""
+    """A stream of cars with drawn gaps through the junction, in the lane that the ego turns into.
+
+    As in the embedded world, an ego that has waited for a second at the mouth is let in.
+    """
 
     def __init__(self, session: Session, task: Task, cars: int, rng: np.random.Generator) -> None:
         assert task.flow_gap is not None
@@ -79,6 +83,7 @@ class CrossFlow:
         self._blueprints = car_blueprints(session.world)
         self._lane, self._heights = flow_lane(session.world.get_map(), task)
         self._cars: list[carla.Vehicle] = []
+        self._waited, self._claims = np.zeros(1), np.zeros((1, 3))
         front = self._length
         while front > ROOM and len(self._cars) < cars:
             front = self._let_in(front - 0.5 * ROOM) - self._draw_gap()
@@ -91,23 +96,24 @@ class CrossFlow:
     def _draw_gap(self) -> float:
         return float(self._rng.uniform(*self._gaps))
 
-    def step(self) -> None:
+    def step(self, ego: Floats, progress: Progress) -> None:
         """Take away cars that have left the stage, let the next one in once the last is its gap away."""
+        p = progress
+        indicate(ego, p.route, p.index, p.yields, self._waited, self._lane, self._claims)
         rear = self._length
         for car in list(self._cars):
-            s = self._along(car)
+            x, y, _, speed = pose_of(car)
+            s, half = float(project(self._lane, x, y)[0]), 0.5 * size_of(car)[0]
             if s > self._length - 1.0:
                 self._session.remove_vehicle(car)
                 self._cars.remove(car)
             else:
-                rear = min(rear, s - 0.5 * size_of(car)[0])
+                rear = min(rear, s - half)
+                wish = courteous_speed(self._claims[0, 0] - s - half, speed)
+                self._session.traffic.set_desired_speed(car, wish * 3.6)  # km/h
         if len(self._cars) < self._most and rear > self._gap + ROOM:
             self._let_in(0.5 * ROOM)
             self._gap = self._draw_gap()
-
-    def _along(self, car: carla.Vehicle) -> float:
-        x, y, _, _ = pose_of(car)
-        return float(project(self._lane, x, y)[0])
 
     def _let_in(self, s: float) -> float:
         """Put a car on the lane with its middle at `s`; where its rear is then, or would be if there was no room."""
@@ -124,12 +130,19 @@ class CrossFlow:
         traffic.auto_lane_change(car, False)
         traffic.ignore_lights_percentage(car, 100.0)
         traffic.ignore_signs_percentage(car, 100.0)
-        traffic.set_desired_speed(car, FLOW_SPEED * 3.6)  # km/h
+        traffic.set_desired_speed(car, FLOW_SPEED * 3.6)
         traffic.distance_to_leading_vehicle(car, self._gaps[0])
         rest = self._lane[k + PATH_STEP :: PATH_STEP]
         traffic.set_path(car, [carla.Location(x=px, y=py) for px, py in rest[:, :2].tolist()])
         self._cars.append(car)
         return s - 0.5 * size_of(car)[0]
+
+
+def courteous_speed(distance: float, speed: float) -> float:
+    """Speed for a car `distance` metres before a place an ego asks for; one that would have to brake hard drives on."""
+    if distance < 0.0 or speed * speed > 5.0 * (distance - 1.0):
+        return FLOW_SPEED
+    return min(FLOW_SPEED, math.sqrt(2.0 * max(distance - STANDSTILL, 0.0)))
 
 
 def flow_lane(town: carla.Map, task: Task) -> tuple[Floats, Floats]:
@@ -149,7 +162,7 @@ def flow_lane(town: carla.Map, task: Task) -> tuple[Floats, Floats]:
 class NoTraffic:
     """An empty road."""
 
-    def step(self) -> None:
+    def step(self, ego: Floats, progress: Progress) -> None:
         """Nobody comes or goes."""
 
 
