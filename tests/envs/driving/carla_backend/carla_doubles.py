@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import carla
 import numpy as np
 
-from wiser.envs.driving import dynamics, maps
+from wiser.envs.driving import dynamics
 from wiser.envs.driving.carla_backend.scene import middle_of
 from wiser.envs.driving.opendrive import to_opendrive
 
@@ -53,11 +53,16 @@ def car(id, wheels="4"):
 
 
 def library():
+    camera = ("image_size_x", "image_size_y", "fov")
     lidar = ("channels", "range", "lower_fov", "upper_fov", "rotation_frequency", "points_per_second")
+    cars = [car("vehicle.tesla.model3"), car("vehicle.audi.tt"), car("vehicle.yamaha.yzf", wheels="2")]
     return Library(
-        [car("vehicle.tesla.model3"), car("vehicle.audi.tt"), car("vehicle.yamaha.yzf", wheels="2")]
-        + [Blueprint("sensor.other.collision"), Blueprint("sensor.lidar.ray_cast", **{name: ("0",) for name in lidar})]
-        + [Blueprint("sensor.camera.rgb", image_size_x=("0",), image_size_y=("0",), fov=("0",))]
+        [
+            *cars,
+            Blueprint("sensor.other.collision"),
+            Blueprint("sensor.camera.rgb", **dict.fromkeys(camera, ("0",))),
+            Blueprint("sensor.lidar.ray_cast", **dict.fromkeys(lidar, ("0",))),
+        ]
     )
 
 
@@ -303,10 +308,10 @@ class Client:
 class Server:
     """Everything behind the clients."""
 
-    def __init__(self, road_map, town=None):
-        self.maps = {road_map.town: road_map, "Town03": maps.right_turn()}
-        self.maps[road_map.town] = road_map
-        self.town = Town(road_map) if town is None else town
+    def __init__(self, road_map, loaded=None):
+        """Serves one map of ours, in the name of its town; `loaded` is another one it has when the client comes."""
+        self.maps = {road_map.town: road_map}
+        self.town = Town(loaded or road_map)
         self.settings, self.version, self.frame = carla.WorldSettings(), "0.9.15", 100
         self.actors, self.log, self.timeouts, self.faults = {}, [], [], {}
         self.traffic, self._ids = TrafficManager(self), 0

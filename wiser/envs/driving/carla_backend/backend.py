@@ -106,7 +106,10 @@ class CarlaWorld:
         return vehicle
 
     def _tick(self) -> None:
-        """Let the server compute a step, then read all that judgement and sensors need. New actors have no pose before."""
+        """Let the server compute a step, then read what judgement and sensors need.
+
+        Traffic comes last: a client does not know where a new actor is before the next tick.
+        """
         frame = self.session.tick()
         self.collided[0] = self._rig.collect(frame)
         velocity = self._vehicle.get_velocity()
