@@ -21,14 +21,17 @@ ROOT = Path(__file__).parents[4]
         ("speed: str = carla.Vector3D().length()", "Incompatible types"),
     ],
 )
-def test_the_type_checker_knows_carla(line, complaint):
+def test_the_type_checker_knows_carla(line, complaint, tmp_path):
     """The checker that `make lint` runs, with its settings, refuses wrong calls: it reads the wheel's stubs."""
-    report, _, status = api.run(["--config-file", str(ROOT / "pyproject.toml"), "-c", f"import carla\n{line}"])
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(f"import carla\n{line}\n")
+    report, _, status = api.run(["--config-file", str(ROOT / "pyproject.toml"), str(wrong)])
     assert status == 1
     assert complaint in report
 
 
-def test_the_type_checker_is_content_with_the_backend():
+def test_the_type_checker_is_content_with_the_backend(monkeypatch):
+    monkeypatch.chdir(ROOT)
     report, _, status = api.run(
         ["--config-file", str(ROOT / "pyproject.toml"), "-p", "wiser.envs.driving.carla_backend"]
     )
