@@ -158,7 +158,7 @@ class Vehicle(Actor):
 class Sensor(Actor):
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.callback = None
+        self.callback, self.deaf = None, True  # a new sensor misses its first tick
 
     def listen(self, callback):
         self.callback = callback
@@ -168,7 +168,8 @@ class Sensor(Actor):
         self.callback = None
 
     def emit(self, frame):
-        if self.callback is None or self.type_id in self.server.faults:
+        deaf, self.deaf = self.deaf, False
+        if deaf or self.callback is None or self.type_id in self.server.faults:
             return
         if self.type_id == "sensor.camera.rgb":
             pixels = int(self.attributes["image_size_x"]) * int(self.attributes["image_size_y"])

@@ -23,7 +23,7 @@ from wiser.envs.driving.tasks import Task
 
 EGO_BLUEPRINT = "vehicle.tesla.model3"
 PEDAL = 3.0  # m/s^2 for which the whole pedal is pressed
-SETTLE_TICKS = 10  # while the cars come to rest on their wheels
+SETTLE_TICKS = 10
 HOLD = carla.VehicleControl(brake=1.0, hand_brake=True)
 
 
@@ -87,15 +87,24 @@ class CarlaWorld:
             self.session.tick()  # what was destroyed is gone after a tick
             route = self.progress.begin(0, self._rng)
             x, y, yaw = map(float, tasks.start_pose(route, self._rng))
-            height = float(town.route_heights(self.town, route.waypoints)[0]) + traffic.CLEARANCE
-            place = carla.Transform(carla.Location(x=x, y=y, z=height), carla.Rotation(yaw=math.degrees(yaw)))
+            place = traffic.pose_on_road(x, y, yaw, float(town.route_heights(self.town, route.waypoints)[0]))
             self._vehicle = self._spawn_ego(place)
+            wheels = self._vehicle.get_physics_control().wheels
+            self._lock = math.radians(max(wheel.max_steer_angle for wheel in wheels))
             self._rig = SensorRig(self.session, self._vehicle, self.renders, self._pixels)
-            self._traffic = traffic.make_traffic(self.session, self.task, self._wanted_cars, self._rng, place.location)
-            for _ in range(SETTLE_TICKS):
-                self._vehicle.apply_control(HOLD)
-                self._tick()
+            self._traffic = traffic.make_traffic(
+                self.session, self.town, self.task, self._wanted_cars, self._rng, place.location
+            )
+            self._settle()
         self.collided[:] = False
+
+    def _settle(self) -> None:
+        """Let the cars come down on their wheels. A sensor may miss the first ticks after it was mounted."""
+        for _ in range(SETTLE_TICKS):
+            self._vehicle.apply_control(HOLD)
+            frame = self.session.tick()
+            self._look_around()
+        self._rig.collect(frame)
 
     def _spawn_ego(self, place: carla.Transform) -> carla.Vehicle:
         blueprint = self.session.world.get_blueprint_library().find(EGO_BLUEPRINT)
@@ -105,13 +114,8 @@ class CarlaWorld:
             raise CarlaError(f"the ego's place at {place.location} is taken: remove other clients' vehicles")
         return vehicle
 
-    def _tick(self) -> None:
-        """Let the server compute a step, then read what judgement and sensors need.
-
-        Traffic comes last: a client does not know where a new actor is before the next tick.
-        """
-        frame = self.session.tick()
-        self.collided[0] = self._rig.collect(frame)
+    def _look_around(self) -> None:
+        """Read where everybody is. Traffic comes last: where a new actor is can only be read after the next tick."""
         velocity = self._vehicle.get_velocity()
         self.ego[0], self.velocity[0] = pose_of(self._vehicle), (velocity.x, velocity.y)
         self._cars = cars_round(self.town, self._vehicle, self.session.world.get_actors().filter("vehicle.*"))
@@ -125,7 +129,8 @@ class CarlaWorld:
         if active[0]:
             with self._letting_go():
                 self._vehicle.apply_control(to_control(float(acceleration[0]), float(steer[0])))
-                self._tick()
+                self.collided[0] = self._rig.collect(self.session.tick())
+                self._look_around()
         return self.progress.judge(self.ego[:, :2], self.velocity, self.collided, active)
 
     def expert_commands(self) -> Floats:
@@ -135,8 +140,7 @@ class CarlaWorld:
             self.ego, cars.pose[None], cars.size[None], self._present, p.route, p.count, p.index, p.yields,
             p.route_stop, p.held, out,
         )  # fmt: skip
-        lock = max(math.radians(wheel.max_steer_angle) for wheel in self._vehicle.get_physics_control().wheels)
-        out[0, 1] = np.clip(out[0, 1] * dynamics.MAX_STEER / lock, -1.0, 1.0)
+        out[0, 1] = np.clip(out[0, 1] * dynamics.MAX_STEER / self._lock, -1.0, 1.0)
         return out
 
     def scene(self) -> Scene:

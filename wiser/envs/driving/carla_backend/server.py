@@ -194,8 +194,8 @@ class Session:
 
     def spawn_vehicle(self, blueprint: carla.ActorBlueprint, place: carla.Transform) -> carla.Vehicle | None:
         """A vehicle at a place, or None if something is in the way."""
-        vehicle = self.world.try_spawn_actor(blueprint, place)
-        if not vehicle:
+        vehicle: carla.Actor | None = self.world.try_spawn_actor(blueprint, place)
+        if vehicle is None:
             return None
         self.belongings.vehicles.append(vehicle)  # type: ignore[arg-type]  # vehicle blueprints make vehicles
         return self.belongings.vehicles[-1]

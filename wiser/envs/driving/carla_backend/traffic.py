@@ -51,11 +51,18 @@ def draw_car(blueprints: list[carla.ActorBlueprint], rng: np.random.Generator) -
     return blueprint
 
 
+def pose_on_road(x: float, y: float, yaw: float, height: float) -> carla.Transform:
+    """Where to put a car down: a little above the road, yaw in radians."""
+    return carla.Transform(carla.Location(x=x, y=y, z=height + CLEARANCE), carla.Rotation(yaw=math.degrees(yaw)))
+
+
 class TownTraffic:
     """Cars on autopilot at random places of the town, changing lanes as they like. They stay all episode."""
 
-    def __init__(self, session: Session, cars: int, rng: np.random.Generator, ego: carla.Location) -> None:
-        places = [p for p in session.world.get_map().get_spawn_points() if p.location.distance(ego) > KEEP_CLEAR]
+    def __init__(
+        self, session: Session, town: carla.Map, cars: int, rng: np.random.Generator, ego: carla.Location
+    ) -> None:
+        places = [place for place in town.get_spawn_points() if place.location.distance(ego) > KEEP_CLEAR]
         blueprints, port = car_blueprints(session.world), session.options.traffic_port
         placed = 0
         for k in rng.permutation(len(places)).tolist():
@@ -77,11 +84,11 @@ class CrossFlow:
     As in the embedded world, an ego that has waited for a second at the mouth is let in.
     """
 
-    def __init__(self, session: Session, task: Task, cars: int, rng: np.random.Generator) -> None:
+    def __init__(self, session: Session, town: carla.Map, task: Task, cars: int, rng: np.random.Generator) -> None:
         assert task.flow_gap is not None
         self._session, self._gaps, self._most, self._rng = session, task.flow_gap, cars, rng
         self._blueprints = car_blueprints(session.world)
-        self._lane, self._heights = flow_lane(session.world.get_map(), task)
+        self._lane, self._heights = flow_lane(town, task)
         self._cars: list[carla.Vehicle] = []
         self._waited, self._claims = np.zeros(1), np.zeros((1, 3))
         front = self._length
@@ -115,14 +122,14 @@ class CrossFlow:
             self._let_in(0.5 * ROOM)
             self._gap = self._draw_gap()
 
+    def _place(self, k: int) -> carla.Transform:
+        x, y, yaw = self._lane[k].tolist()
+        return pose_on_road(x, y, yaw, float(self._heights[k]))
+
     def _let_in(self, s: float) -> float:
         """Put a car on the lane with its middle at `s`; where its rear is then, or would be if there was no room."""
         k = min(round(s / SAMPLE), len(self._lane) - 1)
-        x, y, yaw = self._lane[k].tolist()
-        place = carla.Transform(
-            carla.Location(x=x, y=y, z=float(self._heights[k]) + CLEARANCE), carla.Rotation(yaw=math.degrees(yaw))
-        )
-        car = self._session.spawn_vehicle(draw_car(self._blueprints, self._rng), place)
+        car = self._session.spawn_vehicle(draw_car(self._blueprints, self._rng), self._place(k))
         if car is None:
             return s - 0.5 * ROOM
         traffic = self._session.traffic
@@ -132,8 +139,8 @@ class CrossFlow:
         traffic.ignore_signs_percentage(car, 100.0)
         traffic.set_desired_speed(car, FLOW_SPEED * 3.6)
         traffic.distance_to_leading_vehicle(car, self._gaps[0])
-        rest = self._lane[k + PATH_STEP :: PATH_STEP]
-        traffic.set_path(car, [carla.Location(x=px, y=py) for px, py in rest[:, :2].tolist()])
+        path = range(k + PATH_STEP, len(self._lane), PATH_STEP)
+        traffic.set_path(car, [self._place(p).location for p in path])
         self._cars.append(car)
         return s - 0.5 * size_of(car)[0]
 
@@ -167,12 +174,12 @@ class NoTraffic:
 
 
 def make_traffic(
-    session: Session, task: Task, cars: int | None, rng: np.random.Generator, ego: carla.Location
+    session: Session, town: carla.Map, task: Task, cars: int | None, rng: np.random.Generator, ego: carla.Location
 ) -> Traffic:
     """The task's traffic; `cars` overrides how many."""
     session.traffic.set_random_device_seed(int(rng.integers(2**31)))
     if task.flow_gap is not None:
-        return CrossFlow(session, task, task.cars if cars is None else cars, rng)
+        return CrossFlow(session, town, task, task.cars if cars is None else cars, rng)
     if task.cars or cars:
-        return TownTraffic(session, TOWN_CARS if cars is None else cars, rng, ego)
+        return TownTraffic(session, town, TOWN_CARS if cars is None else cars, rng, ego)
     return NoTraffic()
