@@ -17,6 +17,7 @@ from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.traffic import PLAN_POINTS, PLAN_SPACING
 
 SIGHT = 60.0  # metres: cars further away do not matter to any sensor
+TURN_AHEAD = 10.0  # metres into a junction after which its branches differ
 GREY = (128.0, 128.0, 128.0)
 
 
@@ -55,14 +56,20 @@ def paint_of(actor: carla.Actor) -> tuple[float, ...]:
     return tuple(float(part) for part in written.split(",")) if written else GREY
 
 
+def turn_of(branch: carla.Waypoint, yaw: float) -> float:
+    """By how many degrees a branch will have turned; branches begin alike, so this looks ahead."""
+    ahead = (branch.next(TURN_AHEAD) or [branch])[0]
+    return abs(math.remainder(ahead.transform.rotation.yaw - yaw, 360.0))
+
+
 def plan_of(town: carla.Map, actor: carla.Actor) -> Floats:
     """Where a car will drive if it keeps its lane, at junctions the branch that turns least: (PLAN_POINTS, 2)."""
     point, out = town.get_waypoint(actor.get_transform().location), np.empty((PLAN_POINTS, 2))
     for k in range(PLAN_POINTS):
-        yaw = point.transform.rotation.yaw
         branches = point.next(PLAN_SPACING)
         if branches:
-            point = min(branches, key=lambda w: abs(math.remainder(w.transform.rotation.yaw - yaw, 360.0)))
+            yaw = point.transform.rotation.yaw
+            point = branches[0] if len(branches) == 1 else min(branches, key=lambda branch: turn_of(branch, yaw))
         out[k] = point.transform.location.x, point.transform.location.y
     return out
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from wiser.envs.driving.carla_backend.server import CarlaError, Session
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
+from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors import camera, lidar
 from wiser.envs.driving.sensors.birdeye import BEHIND, RANGE
 from wiser.envs.driving.sensors.primitives import fill_box
@@ -100,24 +101,34 @@ def decode_lidar(data: bytes) -> NDArray[np.float32]:
 
 def draw_points(points: NDArray[np.float32], size: int) -> NDArray[np.uint8]:
     """A point cloud from above, in the colours and the frame of the embedded lidar view: (size, size, 3)."""
-    style = STYLES["lidar"]
-    scale, height = size / RANGE, points[:, 2] + lidar.MOUNT
-    above = np.stack([np.interp(height, lidar.HEIGHTS, lidar.COLOURS[:, k]) for k in range(3)], axis=1)  # (P, 3)
-    ground = np.where(height[:, None] < KERB, np.array(style.asphalt), np.array(style.kerb))
-    ground = ground * (DIM + (1.0 - DIM) * np.clip(points[:, 3:], 0.0, 1.0))
-    colour = np.where(height[:, None] < OBSTACLE, ground, above)
-    u, v = size / 2 + points[:, 1] * scale - 0.5, (RANGE - BEHIND - points[:, 0]) * scale - 0.5
-    image = np.empty((size, size, 3), np.float64)
+    style, scale = STYLES["lidar"], size / RANGE
+    ahead, right, up, intensity = points.astype(np.float64).T
+    u, v, height = size / 2 + right * scale - 0.5, (RANGE - BEHIND - ahead) * scale - 0.5, up + lidar.MOUNT
+    low = height < OBSTACLE
+    image = np.empty((size, size, 3))
     image[:] = np.array(style.asphalt) * DARK
+    ground = np.where(height[low, None] < KERB, np.array(style.asphalt), np.array(style.kerb))
+    bright = DIM + (1.0 - DIM) * np.clip(intensity[low, None], 0.0, 1.0)
+    _spread(image, u[low], v[low], ground * bright)
+    obstacles = np.zeros((size, size, 2))  # how much of the pixel is hit, and how high up
+    _spread(obstacles, u[~low], v[~low], np.stack([np.ones((~low).sum()), height[~low]], axis=1))
+    cover = obstacles[..., :1]
+    top = obstacles[..., 1:] / np.maximum(cover, 1e-6)
+    colour = np.concatenate([np.interp(top, lidar.HEIGHTS, lidar.COLOURS[:, k]) for k in range(3)], axis=2)
+    out = (image * (1.0 - cover) + colour * cover + 0.5).astype(np.uint8)
+    centre, half_length, half_width = (RANGE - BEHIND) * scale, 0.5 * LENGTH * scale, 0.5 * WIDTH * scale
+    fill_box(out, size / 2.0, centre, -math.pi / 2, half_length, half_width, lidar.EGO)
+    return out
+
+
+def _spread(image: Floats, u: Floats, v: Floats, values: Floats) -> None:
+    """Give each point's values (P, C) to the four pixels round it, by nearness; the largest stays."""
+    size = len(image)
     left, top = np.floor(u).astype(np.int64), np.floor(v).astype(np.int64)
     for i, j in ((top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)):
         inside = (i >= 0) & (i < size) & (j >= 0) & (j < size)
         weight = np.minimum(1.6 * (1.0 - np.abs(v - i)) * (1.0 - np.abs(u - j)), 1.0)
-        np.maximum.at(image, (i[inside], j[inside]), (colour * weight[:, None])[inside])
-    out = (image + 0.5).astype(np.uint8)
-    centre, half_length, half_width = (RANGE - BEHIND) * scale, 0.5 * LENGTH * scale, 0.5 * WIDTH * scale
-    fill_box(out, size / 2.0, centre, -math.pi / 2, half_length, half_width, lidar.EGO)
-    return out
+        np.maximum.at(image, (i[inside], j[inside]), (values * weight[:, None])[inside])
 
 
 def camera_attributes(pixels: int) -> dict[str, str]:

@@ -115,10 +115,15 @@ def unbroken(points: list[carla.Waypoint]) -> list[list[carla.Waypoint]]:
 
 
 def town_surface(town: carla.Map, task: Task, route: Floats, heights: Floats) -> Surface:
-    """The roads round a task for the bird's-eye views; stop lines and the pavement's width are our map's."""
+    """The roads round a task for the bird's-eye views; what lanes do not tell is taken from our map of the place.
+
+    That is the kerb round the junction, the stop lines and the width of the pavement.
+    """
     shapes, markings, road_map = [], [], task.road_map()
     for points in lanes_round(town, task, route, heights):
         lane = lane_line(points)
         shapes.append(np.concatenate([beside(lane, -1.0), beside(lane, 1.0)[::-1]]))
         markings += [] if points[0].is_junction else lane_markings(points[len(points) // 2], lane)
+    if shapes and len(road_map.outline):
+        shapes.append(road_map.outline)
     return Surface(shapes, markings, road_map.stop_lines, road_map.pavement)
