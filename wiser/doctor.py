@@ -116,7 +116,7 @@ def doctor() -> int:
         finding = check()
         sound &= finding.good or not finding.needed
         mark = "[green]ok[/]" if finding.good else "[red]missing[/]" if finding.needed else "[yellow]optional[/]"
-        table.add_row(mark, finding.name, finding.found, finding.remedy)
+        table.add_row(mark, finding.name, finding.found, "" if finding.good else finding.remedy)
     Console().print(table)
     Console().print("All that is needed is there." if sound else "[red]Something needed is missing.[/]")
     return 0 if sound else 1

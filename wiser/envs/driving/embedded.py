@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.envs.driving import dynamics, expert, tasks, traffic
+from wiser.envs.driving import drivers, dynamics, expert, tasks, traffic
 from wiser.envs.driving.progress import Mask, Progress, StepResult
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors.scene import Scene
@@ -30,11 +29,11 @@ class EmbeddedWorld:
         cars = task.cars if cars is None else cars
         self.ego = np.zeros((batch, 4))  # x, y, yaw, speed
         self.velocity = np.zeros((batch, 2))
-        self.traffic = traffic.make_traffic(batch, cars)
+        self.traffic = drivers.make_traffic(batch, cars)
         self.progress = Progress.of(task, batch)
         self.collided, self.ttc = np.zeros(batch, np.bool_), np.full(batch, np.inf)
         self._generators = [np.random.default_rng() for _ in range(batch)]
-        self._line, self._lanes = traffic.corridor_of(task.road_map().corridor())
+        self._line, self._lanes = task.road_map().corridor()
         self._flow = task.flow_gap if task.flow_gap is not None else (-1.0, -1.0)
         self._waited, self._claims = np.zeros(batch), np.zeros((batch, 3))
         self._signs = np.array([[s.x, s.y, s.yaw] for s in task.road_map().signs]).reshape(-1, 3)
@@ -67,7 +66,7 @@ class EmbeddedWorld:
         dynamics.move_ego(self.ego, self.velocity, acceleration, steer)
         self.ego[~active], self.velocity[~active] = frozen
         if t.s.shape[1]:
-            traffic.indicate(self.ego, p.route, p.index, p.yields, self._waited, self._line, self._claims)
+            drivers.indicate(self.ego, p.route, p.index, p.yields, self._waited, self._line, self._claims)
             traffic.move_traffic(t, self._line, self._lanes, self.ego, self.velocity, self._claims, *self._flow, active)
         self._look_around()
         return self.progress.judge(self.ego[:, :2], self.velocity, self.collided, active)
@@ -94,7 +93,3 @@ class EmbeddedWorld:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-    def snapshot(self) -> dict[str, Any]:
-        """Copies of everything that moves, for tests of determinism."""
-        return {"ego": self.ego.copy(), **{k: v.copy() for k, v in self.traffic._asdict().items()}}

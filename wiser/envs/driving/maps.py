@@ -39,23 +39,24 @@ def right_turn() -> RoadMap:
     north_out = straight(4, (4.92, -149.8), (6.04, -195.2), right=2)
     south_in = straight(5, (2.16, -35.2), (4.3, -124.6), right=2)
     south_out = straight(6, (0.8, -124.7), (-1.34, -35.3), right=2)
+    tight = 0.72  # the town's turns are straight first and then sharper than one circle from mouth to mouth
     corners = [  # the right turns, in the order in which their kerbs run round the junction
-        connect(10, west, -1, south_out, -2),
-        connect(11, south_in, -2, east, -1),
-        connect(12, east, 1, north_out, -2),
-        connect(13, north_in, -2, west, 1),
+        connect(10, west, -1, south_out, -2, tight),
+        connect(11, south_in, -2, east, -1, tight),
+        connect(12, east, 1, north_out, -2, tight),
+        connect(13, north_in, -2, west, 1, tight),
     ]
     others = [
-        connect(14, west, -1, east, -1),
-        connect(15, east, 1, west, 1),
-        connect(16, north_in, -1, south_out, -1),
-        connect(17, north_in, -2, south_out, -2),
-        connect(18, south_in, -1, north_out, -1),
-        connect(19, south_in, -2, north_out, -2),
-        connect(20, west, -1, north_out, -1),
-        connect(21, north_in, -1, east, -1),
-        connect(22, east, 1, south_out, -1),
-        connect(23, south_in, -1, west, 1),
+        connect(14, west, -1, east, -1, tight),
+        connect(15, east, 1, west, 1, tight),
+        connect(16, north_in, -1, south_out, -1, tight),
+        connect(17, north_in, -2, south_out, -2, tight),
+        connect(18, south_in, -1, north_out, -1, tight),
+        connect(19, south_in, -2, north_out, -2, tight),
+        connect(20, west, -1, north_out, -1, tight),
+        connect(21, north_in, -1, east, -1, tight),
+        connect(22, east, 1, south_out, -1, tight),
+        connect(23, south_in, -1, west, 1, tight),
     ]
     arms = (west, east, north_in, north_out, south_in, south_out)
     return RoadMap(

@@ -159,8 +159,13 @@ def advance(x: float, y: float, yaw: float, length: float, curvature: float) -> 
     return x + radius * (math.sin(turned) - math.sin(yaw)), y - radius * (math.cos(turned) - math.cos(yaw)), turned
 
 
-def fillet(begin: tuple[float, float, float], end: tuple[float, float, float]) -> tuple[tuple[float, float], ...]:
-    """Pieces that lead from one pose to another: straight, one tangent circle, straight."""
+def fillet(
+    begin: tuple[float, float, float], end: tuple[float, float, float], share: float = 1.0
+) -> tuple[tuple[float, float], ...]:
+    """Pieces that lead from one pose to another: straight, one tangent circle, straight.
+
+    `share` is how much of the shorter straight the circle may use up; less makes a tighter turn.
+    """
     (x0, y0, yaw0), (x1, y1, yaw1) = begin, end
     turn = math.remainder(yaw1 - yaw0, 2 * math.pi)
     if abs(turn) < 0.01:
@@ -168,21 +173,21 @@ def fillet(begin: tuple[float, float, float], end: tuple[float, float, float]) -
     cross = math.sin(turn)
     before = ((x1 - x0) * math.sin(yaw1) - (y1 - y0) * math.cos(yaw1)) / cross
     after = ((x1 - x0) * math.sin(yaw0) - (y1 - y0) * math.cos(yaw0)) / -cross
-    tangent = min(before, after)
+    tangent = share * min(before, after)
     radius = tangent / math.tan(abs(turn) / 2)
     arc = (radius * abs(turn), math.copysign(1.0 / radius, turn))
     pieces = ((before - tangent, 0.0), arc, (after - tangent, 0.0))
     return tuple(piece for piece in pieces if piece[0] > 1e-6)
 
 
-def connect(number: int, source: Road, source_lane: int, target: Road, target_lane: int) -> Road:
+def connect(number: int, source: Road, source_lane: int, target: Road, target_lane: int, share: float = 1.0) -> Road:
     """A one-lane road through a junction, from one lane's end to another's beginning."""
     begin, end = source.lane_mouth(source_lane, leaving=True), target.lane_mouth(target_lane, leaving=False)
     return Road(
         id=number,
         start=begin[:2],
         yaw=begin[2],
-        pieces=fillet(begin, end),
+        pieces=fillet(begin, end, share),
         width=source.width,
         source=(source.id, source_lane),
         target=(target.id, target_lane),

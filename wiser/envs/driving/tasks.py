@@ -28,6 +28,8 @@ OFF_ROUTE = 3.0  # m from the next waypoint
 STOP_RADIUS = 2.0  # m round the stop point
 STOP_STEPS = 30  # 3 s inside that circle
 ACCELERATIONS = (-2.0, 0.0, 2.0)  # m/s^2
+CLEAR_OF_LANE, IN_LANE = 4.3, 1.2  # m from the centre of a lane that the route turns into
+SETTLED = 8  # waypoints after the merging one, where a route runs in the middle of its new lane
 SEARCH = 8  # waypoints looked at for progress: 6.4 m, more than a car drives in one step
 
 
@@ -91,8 +93,14 @@ def _fixed_route(task: Task) -> Route:
     waypoints = resample(line[first : last + 1], WAYPOINT_SPACING)
     if task.stop_point is not None:
         return Route(waypoints, np.zeros((0, 2), np.int64))
-    merge = int(np.hypot(*(waypoints[:, :2] - lanes[-1][0]).T).argmin())
-    return Route(waypoints, np.array([[merge - 15, merge - 4]]))
+    return Route(waypoints, _merging(waypoints, road_map.road(task.path[-1][0]).lane_centre(task.path[-1][1])[0]))
+
+
+def _merging(waypoints: Floats, lane: Floats) -> NDArray[np.int64]:
+    """Where a route turns into a lane with this pose: the last waypoint clear of its traffic, the first in its way."""
+    dx, dy = waypoints[:, 0] - lane[0], waypoints[:, 1] - lane[1]
+    aside = np.abs(dy * np.cos(lane[2]) - dx * np.sin(lane[2]))
+    return np.array([[int((aside > CLEAR_OF_LANE).nonzero()[0][-1]), int((aside < IN_LANE).nonzero()[0][0])]])
 
 
 def _lane_change_route(task: Task, rng: np.random.Generator) -> Route:

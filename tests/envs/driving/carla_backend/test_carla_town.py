@@ -12,11 +12,12 @@ from wiser.envs.driving.carla_backend.scene import cars_round, middle_of, plan_o
 from wiser.envs.driving.carla_backend.server import CarlaError
 from wiser.envs.driving.carla_backend.town import route_heights, town_surface
 from wiser.envs.driving.carla_backend.traffic import courteous_speed, flow_lane
+from wiser.envs.driving.drivers import PLAN_POINTS
 from wiser.envs.driving.dynamics import boxes_touch
 from wiser.envs.driving.roads import LANE_WIDTH
 from wiser.envs.driving.sensors.textures import STYLES, draw_texture, surface_of
 from wiser.envs.driving.tasks import TASKS, build_route
-from wiser.envs.driving.traffic import FLOW_SPEED, PLAN_POINTS, PLAN_SPACING
+from wiser.envs.driving.traffic import FLOW_SPEED, PLAN_SPACING
 
 NAMES = ["FourLane", "RightTurn", "StopSign"]
 

@@ -13,8 +13,9 @@ import carla
 import numpy as np
 
 from wiser.envs.driving.carla_backend.town import STOREY
+from wiser.envs.driving.drivers import PLAN_POINTS
 from wiser.envs.driving.roads import Floats
-from wiser.envs.driving.traffic import PLAN_POINTS, PLAN_SPACING
+from wiser.envs.driving.traffic import PLAN_SPACING
 
 SIGHT = 60.0  # metres: cars further away do not matter to any sensor
 TURN_AHEAD = 10.0  # metres into a junction after which its branches differ

@@ -11,10 +11,11 @@ import numpy as np
 from wiser.envs.driving.carla_backend.scene import pose_of, size_of
 from wiser.envs.driving.carla_backend.server import Session
 from wiser.envs.driving.carla_backend.town import on_town
+from wiser.envs.driving.drivers import STANDSTILL, indicate, project
 from wiser.envs.driving.progress import Progress
 from wiser.envs.driving.roads import SAMPLE, Floats
 from wiser.envs.driving.tasks import Task
-from wiser.envs.driving.traffic import FLOW_SPEED, STANDSTILL, indicate, project
+from wiser.envs.driving.traffic import FLOW_SPEED
 
 TOWN_CARS = 50  # spread over the whole town, where the embedded world keeps a window of traffic round the ego
 KEEP_CLEAR = 12.0  # metres round the ego in which nobody is placed

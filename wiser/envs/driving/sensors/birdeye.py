@@ -40,7 +40,7 @@ GREEN = np.array([60.0, 220.0, 90.0])
 WINDOW = np.array([30.0, 34.0, 40.0])
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def to_pixel(ego, x, y, scale, size, metres):  # type: ignore[no-untyped-def]
     """Where a point of the world falls in the view: (u, v) in pixels; scale in pixels per metre."""
     c, s = math.cos(ego[2]), math.sin(ego[2])

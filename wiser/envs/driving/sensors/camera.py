@@ -42,7 +42,7 @@ CABIN = np.array([-0.78, 0.52, -0.9, 0.9, 0.62, 1.0, 0.74])
 WHEELS = np.array([-0.62, 0.62])  # where the axles are
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def hill_height(bearing):  # type: ignore[no-untyped-def]
     """Height of the skyline in a direction of the world, as a slope."""
     return (

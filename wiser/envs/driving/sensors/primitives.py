@@ -16,7 +16,7 @@ from wiser.envs.driving.sensors.textures import LEVELS
 CHANNELS, ROUND = 0x00FF00FF00FF, 0x008000800080  # the three channels of a packed colour, and a half of each
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def blend(image, i, j, r, g, b, alpha):  # type: ignore[no-untyped-def]
     """Lay a colour over a pixel."""
     image[i, j, 0] = np.uint8(image[i, j, 0] + (r - image[i, j, 0]) * alpha + 0.5)
