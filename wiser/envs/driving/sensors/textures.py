@@ -137,10 +137,10 @@ def surface_of(road_map: RoadMap) -> Surface:
     return Surface(shapes + outline, markings, road_map.stop_lines, road_map.pavement)
 
 
-def _draw(surface: Surface, style: Style) -> tuple[NDArray[np.uint8], Floats]:
+def draw_surface(surface: Surface, style: Style) -> Canvas:
+    """Asphalt, kerbs, pavements and markings."""
     points = np.concatenate(surface.shapes)
-    low = points.min(axis=0) - MARGIN
-    canvas = Canvas(low, points.max(axis=0) + MARGIN, style)
+    canvas = Canvas(points.min(axis=0) - MARGIN, points.max(axis=0) + MARGIN, style)
     for width, colour in ((2 * surface.pavement, style.pavement), (0.5, style.kerb)):
         for shape in surface.shapes:
             outline = canvas.pixels(shape)
@@ -153,7 +153,7 @@ def _draw(surface: Surface, style: Style) -> tuple[NDArray[np.uint8], Floats]:
         canvas.stroke(mark.line, width, style.yellow if mark.yellow else style.white)
     for x0, y0, x1, y1 in surface.stop_lines:
         canvas.stroke(np.array([[x0, y0], [x1, y1]]), 0.5, style.white)
-    return canvas.image, low
+    return canvas
 
 
 def halve(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -171,8 +171,8 @@ def pack(image: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 def draw_texture(surface: Surface, style: Style) -> Texture:
     """Draw a surface in one style."""
-    image, low = _draw(surface, style)
-    image = halve(image)
+    canvas = draw_surface(surface, style)
+    image = halve(canvas.image)
     if style.grain:
         noise = np.random.default_rng(0).normal(0.0, style.grain, image.shape[:2])
         noise += cv2.resize(noise[::8, ::8], noise.shape[::-1]) * 0.7
@@ -182,7 +182,7 @@ def draw_texture(surface: Surface, style: Style) -> Texture:
         chain.append(halve(chain[-1]))
     sizes = [level.shape[0] * level.shape[1] for level in chain]
     table = [(sum(sizes[:i]), level.shape[0], level.shape[1]) for i, level in enumerate(chain)]
-    return Texture(np.concatenate([pack(level) for level in chain]), np.array(table), low, style.texel)
+    return Texture(np.concatenate([pack(level) for level in chain]), np.array(table), canvas.low, style.texel)
 
 
 @lru_cache
