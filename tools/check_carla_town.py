@@ -16,7 +16,7 @@ import tyro
 
 from wiser.envs.driving.carla_backend.town import on_town, town_surface
 from wiser.envs.driving.sensors.birdeye import ROUTE, ROUTE_WIDTH
-from wiser.envs.driving.sensors.textures import STYLES, Canvas, draw_surface
+from wiser.envs.driving.sensors.textures import STYLES, draw_surface
 from wiser.envs.driving.tasks import TASKS, build_route
 
 
@@ -25,21 +25,14 @@ def main(opendrive: Path, task: str, seed: int = 0, picture: Path | None = None)
     town = carla.Map(opendrive.stem, opendrive.read_text())
     route = build_route(TASKS[task], np.random.default_rng(seed)).waypoints
     heights, away = on_town(town, route)
-    print(
-        f"{task} on {opendrive.stem}, {len(route)} waypoints; the road is {heights.min():.2f} to {heights.max():.2f} m high"
-    )
+    print(f"{task} on {opendrive.stem}: {len(route)} waypoints, {heights.min():.2f} to {heights.max():.2f} m high,")
     print(f"off the nearest lane's centre: {np.median(away):.2f} m median, {away.max():.2f} m worst")
     if TASKS[task].path == ():
         print("(between two lanes, where the route changes from one to the other, 1.75 m is right)")
     if picture is not None:
         canvas = draw_surface(town_surface(town, TASKS[task], route, heights), STYLES["birdeye"])
-        draw_route(canvas, route[:, :2])
+        canvas.stroke(route[:, :2], ROUTE_WIDTH, tuple(int(channel) for channel in ROUTE))
         cv2.imwrite(str(picture), canvas.image[..., ::-1])
-
-
-def draw_route(canvas: Canvas, route: np.ndarray) -> None:
-    """The route as the sensors show it."""
-    canvas.stroke(route, ROUTE_WIDTH, tuple(int(channel) for channel in ROUTE))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Whole episodes through the CARLA backend, on doubles that carry the client library's value types."""
 
+import gc
 import math
 import warnings
 
@@ -256,3 +257,12 @@ def test_the_picture_for_people_shows_carlas_camera():
     picture = env.render()
     assert picture.shape == (540, 960, 3)
     assert picture[100, 300].tolist() == [30, 20, 10]
+
+
+def test_a_forgotten_environment_lets_go_of_the_server():
+    server, env = make("RightTurn-Medium")
+    env.reset(seed=0)
+    env.step(GO)
+    del env
+    gc.collect()
+    assert clean(server)

@@ -1,9 +1,13 @@
 """Towns and actors in CARLA's own types give the scene, the roads and the numbers that our world has."""
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import carla
+import cv2
 import numpy as np
 import pytest
 from carla_doubles import Town
@@ -14,6 +18,7 @@ from wiser.envs.driving.carla_backend.town import route_heights, town_surface
 from wiser.envs.driving.carla_backend.traffic import courteous_speed, flow_lane
 from wiser.envs.driving.drivers import PLAN_POINTS
 from wiser.envs.driving.dynamics import boxes_touch
+from wiser.envs.driving.opendrive import to_opendrive
 from wiser.envs.driving.roads import LANE_WIDTH
 from wiser.envs.driving.sensors.textures import STYLES, draw_texture, surface_of
 from wiser.envs.driving.tasks import TASKS, build_route
@@ -65,6 +70,16 @@ def test_roads_read_from_carla_look_like_ours(name):
         pictures[0] = np.roll(pictures[0], (-shift[1], -shift[0]), axis=(0, 1))
     different = np.abs(pictures[0].astype(int) - pictures[1].astype(int)) > 40
     assert different.mean() < 0.003
+
+
+def test_a_town_can_be_checked_beforehand(tmp_path):
+    """`tools/check_carla_town.py` finds our own map without fault, and draws it."""
+    (tmp_path / "Town04.xodr").write_text(to_opendrive(TASKS["StopSign"].road_map()))
+    tool = Path(__file__).parents[4] / "tools" / "check_carla_town.py"
+    arguments = ["--opendrive", "Town04.xodr", "--task", "StopSign", "--picture", "roads.png"]
+    done = subprocess.run([sys.executable, tool, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "0.00 m median" in done.stdout, done.stderr
+    assert cv2.imread(str(tmp_path / "roads.png")).std() > 10
 
 
 def test_a_route_of_another_town_is_an_error():
