@@ -12,6 +12,8 @@ TASK_IDS = {
     "StopSign": "wiser/StopSign-v0",
 }
 
+CARLA_IDS = {task: name.replace("wiser/", "wiser/Carla") for task, name in TASK_IDS.items()}
+
 for _task, _id in TASK_IDS.items():
     if _id not in gymnasium.registry:
         gymnasium.register(
@@ -20,3 +22,7 @@ for _task, _id in TASK_IDS.items():
             vector_entry_point="wiser.envs.driving.env:DrivingVectorEnv",
             kwargs={"task": _task},
         )
+
+for _task, _id in CARLA_IDS.items():
+    if _id not in gymnasium.registry:
+        gymnasium.register(id=_id, entry_point="wiser.envs.driving.carla_backend.env:CarlaEnv", kwargs={"task": _task})

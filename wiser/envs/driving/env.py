@@ -18,10 +18,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from wiser.envs.driving import dynamics, expert
-from wiser.envs.driving.embedded import EmbeddedWorld, StepResult
+from wiser.envs.driving.embedded import EmbeddedWorld
+from wiser.envs.driving.progress import StepResult
 from wiser.envs.driving.render import Picture
 from wiser.envs.driving.sensors.suite import IMAGE_SENSORS, SENSORS, SensorSuite
 from wiser.envs.driving.tasks import ACCELERATIONS, TASKS, RewardTerms, Task
+from wiser.envs.driving.world import World
 
 Observation = dict[str, NDArray[Any]]
 
@@ -46,7 +48,7 @@ class DrivingVectorEnv(VectorEnv[Any, Any, Any]):
 
     task: a name from `TASKS`; sensors: which to observe; size: pixels per image side; continuous: two real numbers
     instead of 15 actions; cars: how many other cars (None: the task's own number); copy: whether observations are the
-    caller's to keep, or views that the next step overwrites.
+    caller's to keep, or views that the next step overwrites; world: a simulator for that task instead of our own.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's own convention)
@@ -65,14 +67,16 @@ class DrivingVectorEnv(VectorEnv[Any, Any, Any]):
         cars: int | None = None,
         render_mode: str | None = None,
         copy: bool = True,
+        world: World | None = None,
     ) -> None:
         self.num_envs, self.task, self.continuous, self.render_mode = num_envs, TASKS[task], continuous, render_mode
-        self.world = EmbeddedWorld(self.task, num_envs, cars)
-        self.sensors, self.copy = tuple(sensors), copy
+        self.world: World = EmbeddedWorld(self.task, num_envs, cars) if world is None else world
+        self.sensors, self.size, self.copy = tuple(sensors), size, copy
         unknown = set(self.sensors) - set(SENSORS)
         if unknown:
             raise ValueError(f"no sensor called {sorted(unknown)}; there are {SENSORS}")
-        self.suite = SensorSuite(self.task, [name for name in IMAGE_SENSORS if name in self.sensors], size)
+        drawn = [name for name in IMAGE_SENSORS if name in self.sensors and name not in self.world.renders]
+        self.suite = SensorSuite(self.task, drawn, size, self.world.surface)
         self.single_observation_space = observation_space(self.sensors, size)
         self.single_action_space = action_space(self.task, continuous)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -126,7 +130,10 @@ class DrivingVectorEnv(VectorEnv[Any, Any, Any]):
     def observe(self) -> Observation:
         """What the sensors see now."""
         images = self.suite.draw(self.world.scene(), self._images) if self.suite.names else self._images
-        views: Observation = dict(self.suite.split(images.copy() if self.copy else images))
+        views: Observation = {
+            **self.suite.split(images.copy() if self.copy else images),
+            **self.world.images(self.size),
+        }
         if "collision" in self.sensors:
             views["collision"] = self.world.collided.astype(np.float32)[:, None]
         return {name: views[name] for name in self.sensors}
@@ -138,15 +145,13 @@ class DrivingVectorEnv(VectorEnv[Any, Any, Any]):
 
     def render(self) -> Any:
         """A large picture of every world, for people: a tuple of (540, 960, 3) arrays."""
-        self._picture = self._picture or Picture(self.task)
-        scene, terms = self.world.scene(), self._terms._asdict()
-        return tuple(
-            self._picture.draw(
-                scene, b, int(self.world.progress.steps[b]), float(self.returns[b]),
-                {name: float(value[b]) for name, value in terms.items()},
-            )
-            for b in range(self.num_envs)
-        )  # fmt: skip
+        self._picture = self._picture or Picture(self.task, self.world.surface, self.world.renders)
+        terms = [{name: float(value[b]) for name, value in self._terms._asdict().items()} for b in range(self.num_envs)]
+        return tuple(self._picture.draw(self.world, b, float(self.returns[b]), terms[b]) for b in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let go of what the simulator holds."""
+        self.world.close()
 
 
 class DrivingEnv(gymnasium.Env[Any, Any]):
@@ -181,6 +186,10 @@ class DrivingEnv(gymnasium.Env[Any, Any]):
     def render(self) -> Any:
         """A large picture for people: (540, 960, 3)."""
         return self.batch.render()[0]
+
+    def close(self) -> None:
+        """Let go of what the simulator holds."""
+        self.batch.close()
 
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:

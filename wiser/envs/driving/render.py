@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from wiser.envs.driving.sensors.scene import Scene
 from wiser.envs.driving.sensors.suite import IMAGE_SENSORS, SensorSuite
+from wiser.envs.driving.sensors.textures import Surface
 from wiser.envs.driving.tasks import TARGET_SPEED, TIME_LIMIT, Task
+from wiser.envs.driving.world import World
 
 WIDTH, HEIGHT = 960, 540
 VIEW_WIDTH, VIEW_HEIGHT, VIEW_TOP = 612, 400, 140  # the camera's picture, cropped from a square one
@@ -19,26 +23,31 @@ LABELS = {"birdeye_with_traffic_lights": "birdeye + signals", "birdeye_wpt": "bi
 
 
 class Picture:
-    """Draws one world of a task large."""
+    """Draws one world of a task large; sensors in `renders` come from the simulator, the rest from the scene."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, surface: Surface | None = None, renders: Collection[str] = ()) -> None:
         self.task = task
-        self._camera = SensorSuite(task, ["camera"], VIEW_WIDTH)
-        self._tiles = SensorSuite(task, IMAGE_SENSORS, TILE)
+        self._camera = None if "camera" in renders else SensorSuite(task, ["camera"], VIEW_WIDTH, surface)
+        self._tiles = SensorSuite(task, [name for name in IMAGE_SENSORS if name not in renders], TILE, surface)
 
-    def draw(self, scene: Scene, b: int, step: int, total: float, terms: dict[str, float]) -> NDArray[np.uint8]:
-        """World b of the scene: (540, 960, 3)."""
+    def draw(self, world: World, b: int, total: float, terms: dict[str, float]) -> NDArray[np.uint8]:
+        """World b: (540, 960, 3)."""
+        scene = world.scene()
         one = Scene(*(part if name == "signs" else part[b : b + 1] for name, part in scene._asdict().items()))
         canvas = np.full((HEIGHT, WIDTH, 3), PANEL, np.uint8)
-        ahead = self._camera.draw(one, self._camera.empty(1))[0, 0]
+        if self._camera is None:
+            ahead = world.images(VIEW_WIDTH)["camera"][b]
+        else:
+            ahead = self._camera.draw(one, self._camera.empty(1))[0, 0]
         canvas[:VIEW_HEIGHT, :VIEW_WIDTH] = ahead[VIEW_TOP : VIEW_TOP + VIEW_HEIGHT]
-        for k, image in enumerate(self._tiles.draw(one, self._tiles.empty(1))[0]):
+        tiles = self._tiles.split(self._tiles.draw(one, self._tiles.empty(1)))
+        tiles |= {name: image[b : b + 1] for name, image in world.images(TILE).items()}
+        for k, name in enumerate(IMAGE_SENSORS):
             row, column = divmod(k, 2)
             x, y = VIEW_WIDTH + 6 + column * (TILE + 5), row * (TILE + 15) + 14
-            canvas[y : y + TILE, x : x + TILE] = image
-            name = self._tiles.names[k]
+            canvas[y : y + TILE, x : x + TILE] = tiles[name][0]
             write(canvas, LABELS.get(name, name.replace("_", " ")), (x, y - 3), 0.36, DIM)
-        self._panel(canvas, float(one.ego[0, 3]), step, total, terms)
+        self._panel(canvas, float(one.ego[0, 3]), int(world.progress.steps[b]), total, terms)
         return canvas
 
     def _panel(self, canvas: NDArray[np.uint8], speed: float, step: int, total: float, terms: dict[str, float]) -> None:

@@ -21,7 +21,7 @@ from wiser.envs.driving.sensors.camera import draw_camera
 from wiser.envs.driving.sensors.lidar import draw_lidar, polar_table
 from wiser.envs.driving.sensors.primitives import clear_cover, paint_cover
 from wiser.envs.driving.sensors.scene import Scene
-from wiser.envs.driving.sensors.textures import ground
+from wiser.envs.driving.sensors.textures import Surface, ground, ground_on
 from wiser.envs.driving.tasks import Task
 
 IMAGE_SENSORS = ("camera", "lidar", "birdeye_raw", "birdeye_with_traffic_lights", "birdeye_wpt", "birdeye_gt")
@@ -87,9 +87,11 @@ def _draw_all(birdeye, camera, lidar, polar, scene, columns, ranges, layers, cam
 
 
 class SensorSuite:
-    """Draws chosen image sensors of one task, in the order of their names."""
+    """Draws chosen image sensors of one task, in the order of their names; on other roads than its own if given."""
 
-    def __init__(self, task: Task, names: Sequence[str] = IMAGE_SENSORS, size: int = 64) -> None:
+    def __init__(
+        self, task: Task, names: Sequence[str] = IMAGE_SENSORS, size: int = 64, surface: Surface | None = None
+    ) -> None:
         unknown = set(names) - set(IMAGE_SENSORS)
         if unknown:
             raise ValueError(f"no image sensor called {sorted(unknown)}; there are {IMAGE_SENSORS}")
@@ -101,7 +103,8 @@ class SensorSuite:
         self._layers = np.array([LAYERS[name] for name in views], np.bool_).reshape(-1, 3)
         self._camera_column = self.names.index("camera") if "camera" in self.names else -1
         self._lidar_column = self.names.index("lidar") if "lidar" in self.names else -1
-        self._textures = [ground(task.name, style) for style in ("birdeye", "camera", "lidar")]
+        styles = [style if style in self.names else "birdeye" for style in ("birdeye", "camera", "lidar")]
+        self._textures = [ground(task.name, s) if surface is None else ground_on(surface, s) for s in styles]
         self._polar = polar_table(size)
 
     def empty(self, batch: int) -> NDArray[np.uint8]:

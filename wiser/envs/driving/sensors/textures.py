@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from wiser.envs.driving import tasks
 from wiser.envs.driving.roads import Floats, Road, RoadMap
 
 LEVELS = 6
+EDGE_INSET = 0.25  # metres from an edge line to the kerb
 MARGIN = 40.0  # metres of ground round the roads; beyond, the edge repeats
 Colour = tuple[int, int, int]
 
@@ -86,45 +88,72 @@ class Canvas:
             self.polygon(np.array([begin + side, end + side, end - side, begin - side]), colour)
 
 
-def _edges(road: Road) -> tuple[Floats, Floats]:
-    """The left and right border of a road's asphalt."""
-    return road.line(-road.left * road.width)[:, :2], road.line(road.right * road.width)[:, :2]
+class Marking(NamedTuple):
+    """A painted line."""
+
+    line: Floats  # (P, 2)
+    yellow: bool = False
+    thin: bool = False
 
 
-def _draw_markings(canvas: Canvas, road: Road, style: Style) -> None:
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """What is drawn of a map, wherever it came from."""
+
+    shapes: list[Floats]  # (V, 2) each: outlines of asphalt
+    markings: list[Marking]
+    stop_lines: Sequence[tuple[float, float, float, float]]  # x0, y0, x1, y1
+    pavement: float  # width beside the kerb, metres
+
+
+def dashes(line: Floats) -> list[Floats]:
+    """Pieces of a line sampled every half metre: 3 m painted, 6 m bare."""
+    return [line[first : first + 7] for first in range(0, len(line) - 7, 18)]
+
+
+def _markings(road: Road) -> list[Marking]:
     """Edge lines and lane lines; the line between opposite directions is yellow, the ones between lanes are dashed."""
+    out = []
     for number in range(-road.left, road.right + 1):
         line = road.line(number * road.width)[:, :2]
-        edge = number in (-road.left, road.right)
         if number == 0 and road.left:
-            canvas.stroke(line, style.marking, style.yellow)
-        elif edge:
-            inset = 0.25 if number == road.right else -0.25
-            canvas.stroke(road.line(number * road.width - inset)[:, :2], style.marking * 0.8, style.white)
+            out.append(Marking(line, yellow=True))
+        elif number in (-road.left, road.right):
+            inset = EDGE_INSET if number == road.right else -EDGE_INSET
+            out.append(Marking(road.line(number * road.width - inset)[:, :2], thin=True))
         else:
-            for first in range(0, len(line) - 7, 18):  # 3 m painted, 6 m bare
-                canvas.stroke(line[first : first + 7], style.marking, style.white)
+            out += [Marking(dash) for dash in dashes(line)]
+    return out
 
 
-def _draw(road_map: RoadMap, style: Style) -> tuple[NDArray[np.uint8], Floats]:
-    borders = [np.concatenate([left, right[::-1]]) for left, right in map(_edges, road_map.roads)]
-    shapes = [*borders, road_map.outline] if len(road_map.outline) else borders
-    points = np.concatenate(shapes)
-    low = points.min(axis=0) - MARGIN
-    canvas = Canvas(low, points.max(axis=0) + MARGIN, style)
-    for width, colour in ((2 * road_map.pavement, style.pavement), (0.5, style.kerb)):
-        for shape in shapes:
+def surface_of(road_map: RoadMap) -> Surface:
+    """The surface of a map of ours."""
+    shapes = [
+        np.concatenate([road.line(-road.left * road.width)[:, :2], road.line(road.right * road.width)[::-1, :2]])
+        for road in road_map.roads
+    ]
+    markings = [mark for road in road_map.roads if not road.connecting for mark in _markings(road)]
+    outline = [road_map.outline] if len(road_map.outline) else []
+    return Surface(shapes + outline, markings, road_map.stop_lines, road_map.pavement)
+
+
+def draw_surface(surface: Surface, style: Style) -> Canvas:
+    """Asphalt, kerbs, pavements and markings."""
+    points = np.concatenate(surface.shapes)
+    canvas = Canvas(points.min(axis=0) - MARGIN, points.max(axis=0) + MARGIN, style)
+    for width, colour in ((2 * surface.pavement, style.pavement), (0.5, style.kerb)):
+        for shape in surface.shapes:
             outline = canvas.pixels(shape)
             thickness = max(1, round(width * canvas.scale))
             cv2.polylines(canvas.image, [outline], True, colour, thickness, cv2.LINE_AA, shift=4)
-    for shape in shapes:
+    for shape in surface.shapes:
         canvas.polygon(shape, style.asphalt)
-    for road in road_map.roads:
-        if not road.connecting:
-            _draw_markings(canvas, road, style)
-    for x0, y0, x1, y1 in road_map.stop_lines:
+    for mark in surface.markings:
+        width = style.marking * (0.8 if mark.thin else 1.0)
+        canvas.stroke(mark.line, width, style.yellow if mark.yellow else style.white)
+    for x0, y0, x1, y1 in surface.stop_lines:
         canvas.stroke(np.array([[x0, y0], [x1, y1]]), 0.5, style.white)
-    return canvas.image, low
+    return canvas
 
 
 def halve(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -140,10 +169,10 @@ def pack(image: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return wide[:, 0] | wide[:, 1] << np.uint64(16) | wide[:, 2] << np.uint64(32)
 
 
-def draw_texture(road_map: RoadMap, style: Style) -> Texture:
-    """Draw a map in one style."""
-    image, low = _draw(road_map, style)
-    image = halve(image)
+def draw_texture(surface: Surface, style: Style) -> Texture:
+    """Draw a surface in one style."""
+    canvas = draw_surface(surface, style)
+    image = halve(canvas.image)
     if style.grain:
         noise = np.random.default_rng(0).normal(0.0, style.grain, image.shape[:2])
         noise += cv2.resize(noise[::8, ::8], noise.shape[::-1]) * 0.7
@@ -153,7 +182,7 @@ def draw_texture(road_map: RoadMap, style: Style) -> Texture:
         chain.append(halve(chain[-1]))
     sizes = [level.shape[0] * level.shape[1] for level in chain]
     table = [(sum(sizes[:i]), level.shape[0], level.shape[1]) for i, level in enumerate(chain)]
-    return Texture(np.concatenate([pack(level) for level in chain]), np.array(table), low, style.texel)
+    return Texture(np.concatenate([pack(level) for level in chain]), np.array(table), canvas.low, style.texel)
 
 
 @lru_cache
@@ -164,4 +193,10 @@ def ground(task: str, style: str) -> Texture:
 
 @lru_cache
 def _ground_of(name: str, style: str) -> Texture:
-    return draw_texture(tasks.TASKS[name].road_map(), STYLES[style])
+    return draw_texture(surface_of(tasks.TASKS[name].road_map()), STYLES[style])
+
+
+@lru_cache(maxsize=3)
+def ground_on(surface: Surface, style: str) -> Texture:
+    """The ground of a surface that is not a map of ours; the last few are kept."""
+    return draw_texture(surface, STYLES[style])
