@@ -1,7 +1,8 @@
 """Development only: how far do our hand-written lanes lie from the lanes of CARLA's towns?
 
 Reads the lanelet maps inside the torchdrivesim 0.2.3 wheel (`pip install --no-deps torchdrivesim==0.2.3`, in a venv of
-its own); their longitude and latitude, times 111319.49, are CARLA's x and y. Nothing of them is kept in this project.
+its own). Their longitudes and latitudes come from CARLA's x and y through UTM with its origin at (0, 0): three degrees
+from the central meridian of zone 31, where lengths are stretched by 1.00097. Nothing of them is kept in this project.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import tyro
 from wiser.envs.driving.roads import resample
 from wiser.envs.driving.tasks import TASKS, build_route
 
-METRES_PER_DEGREE = 111319.49
+METRES_PER_DEGREE = 1.00097 * np.array([111319.49, 110574.28])  # of longitude and latitude on WGS 84, at (0, 0)
 
 
 def town_lanes(maps: Path, town: str) -> list[tuple[np.ndarray, np.ndarray]]:

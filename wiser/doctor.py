@@ -94,11 +94,11 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     lambda: Finding("Python", sys.version_info >= (3, 11), platform.python_version(), "use Python 3.11 or newer"),
     lambda: check_import("PyTorch", "torch", "pip install torch"),
     lambda: check_import("NumPy", "numpy", "pip install numpy"),
-    lambda: check_import("Gymnasium", "gymnasium", "pip install 'gymnasium>=1.0'"),
+    lambda: check_import("Gymnasium", "gymnasium", "pip install 'gymnasium>=1.1'"),
     check_numba,
     check_opencv,
     lambda: check_import(
-        "CARLA client", "carla", "pip install carla==0.9.16; the server is separate: docs/carla.md", needed=False
+        "CARLA client", "carla", "pip install 'wiser[carla]'; the server is separate: docs/carla.md", needed=False
     ),
     lambda: check_import("MuJoCo", "mujoco", "pip install mujoco (for Safety Gymnasium)", needed=False),
     lambda: check_import("Crafter", "crafter", "pip install crafter", needed=False),

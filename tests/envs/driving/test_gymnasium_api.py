@@ -104,3 +104,18 @@ def test_the_picture_for_people():
     assert picture.shape == (540, 960, 3)
     assert picture.dtype == np.uint8
     assert picture.std() > 20
+
+
+def test_a_finished_episode_must_be_reset() -> None:
+    env = DrivingEnv("StopSign", sensors=("collision",))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(7)
+    env.reset(seed=0)
+    over = False
+    while not over:
+        _, _, terminated, truncated, _ = env.step(14)  # full throttle, hard left
+        over = terminated or truncated
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(7)
+    env.reset()
+    env.step(7)

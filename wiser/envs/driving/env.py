@@ -164,18 +164,23 @@ class DrivingEnv(gymnasium.Env[Any, Any]):
         self.render_mode = render_mode
         self.observation_space = self.batch.single_observation_space
         self.action_space = self.batch.single_action_space
+        self._over = True  # nothing has begun yet
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin a new episode; without a seed the next one of the current stream."""
         super().reset(seed=seed)
+        self._over = False
         observation, info = self.batch.reset(seed=seed)
         return _first(observation), _first(info)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Drive for a tenth of a second."""
+        if self._over:
+            raise gymnasium.error.ResetNeeded("the episode is over: call reset() first")
         observation, reward, terminated, truncated, info = self.batch.step(np.asarray(action)[None])
+        self._over = bool(terminated[0] or truncated[0])
         info = {name: value for name, value in info.items() if not name.startswith("_")}
         return _first(observation), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 

@@ -33,12 +33,12 @@ def four_lane() -> RoadMap:
 @lru_cache
 def right_turn() -> RoadMap:
     """Town03: one lane each way from west and east meets two lanes each way, with a median, from north and south."""
-    west = straight(1, (-75.1, -138.92), (-13.4, -137.6), right=1, left=1)
-    east = straight(2, (19.2, -136.9), (80.7, -135.59), right=1, left=1)
-    north_in = straight(3, (2.54, -195.3), (1.42, -149.9), right=2)
-    north_out = straight(4, (4.92, -149.8), (6.04, -195.2), right=2)
-    south_in = straight(5, (2.16, -35.2), (4.3, -124.6), right=2)
-    south_out = straight(6, (0.8, -124.7), (-1.34, -35.3), right=2)
+    west = straight(1, (-75.17, -138.12), (-13.41, -136.81), right=1, left=1)
+    east = straight(2, (19.22, -136.12), (80.78, -134.81), right=1, left=1)
+    north_in = straight(3, (2.54, -194.18), (1.42, -149.04), right=2)
+    north_out = straight(4, (4.92, -148.94), (6.05, -194.08), right=2)
+    south_in = straight(5, (2.16, -35.00), (4.30, -123.89), right=2)
+    south_out = straight(6, (0.80, -123.99), (-1.34, -35.10), right=2)
     tight = 0.72  # the town's turns are straight first and then sharper than one circle from mouth to mouth
     corners = [  # the right turns, in the order in which their kerbs run round the junction
         connect(10, west, -1, south_out, -2, tight),
@@ -72,11 +72,11 @@ def right_turn() -> RoadMap:
 @lru_cache
 def stop_sign() -> RoadMap:
     """Town04, the crossing in the village: one lane each way on all four arms, a stop sign from the west."""
-    west = straight(1, (131.2, -172.66), (191.0, -172.3), right=1, left=1)
-    east = straight(2, (210.4, -172.2), (256.7, -171.95), right=1, left=1)
-    north = straight(3, (201.93, -248.9), (200.4, -181.5), right=1, left=1)
-    mouth = (200.0, -163.1, math.pi / 2 + 0.0217)
-    south = Road(4, mouth[:2], mouth[2], fillet(mouth, (260.0, -121.5, 0.0)), right=1, left=1)
+    west = straight(1, (131.33, -171.67), (191.19, -171.31), right=1, left=1)
+    east = straight(2, (210.60, -171.21), (256.95, -170.96), right=1, left=1)
+    north = straight(3, (202.13, -247.47), (200.59, -180.46), right=1, left=1)
+    mouth = (200.19, -162.17, math.pi / 2 + 0.0217)
+    south = Road(4, mouth[:2], mouth[2], fillet(mouth, (260.25, -120.80, 0.0)), right=1, left=1)
     corners = [
         connect(10, west, -1, south, -1),
         connect(11, south, 1, east, -1),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import carla
-from carla_double_actors import Actors, Sensor, Vehicle, library, overlap
 
+from tests.envs.driving.carla_backend.carla_double_actors import Actors, Sensor, Vehicle, library, overlap
 from wiser.envs.driving.opendrive import to_opendrive
 
 SETTINGS = ("synchronous_mode", "no_rendering_mode", "fixed_delta_seconds", "substepping", "max_substeps")

@@ -8,9 +8,9 @@ import carla
 import gymnasium
 import numpy as np
 import pytest
-from carla_doubles import Client, Server
 from gymnasium.utils.env_checker import check_env
 
+from tests.envs.driving.carla_backend.carla_doubles import Client, Server
 from wiser.envs import CARLA_IDS
 from wiser.envs.driving.carla_backend.backend import to_control
 from wiser.envs.driving.carla_backend.env import CarlaEnv

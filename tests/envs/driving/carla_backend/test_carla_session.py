@@ -9,8 +9,8 @@ from pathlib import Path
 
 import carla
 import pytest
-from carla_doubles import Server
 
+from tests.envs.driving.carla_backend.carla_doubles import Server
 from wiser.envs.driving import maps
 from wiser.envs.driving.carla_backend.server import CarlaError, ServerOptions, Session, check_versions
 
@@ -69,7 +69,7 @@ def test_undone_when_the_interpreter_exits(ending):
 import atexit, sys
 atexit.register(lambda: print(server.log[-5:] == here.UNDONE))  # registered first, called last
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from carla_doubles import Server
+from tests.envs.driving.carla_backend.carla_doubles import Server
 import test_carla_session as here
 server = Server(here.maps.stop_sign())
 session = here.populated(server)

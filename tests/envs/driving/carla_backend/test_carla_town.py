@@ -10,8 +10,8 @@ import carla
 import cv2
 import numpy as np
 import pytest
-from carla_doubles import Town
 
+from tests.envs.driving.carla_backend.carla_doubles import Town
 from wiser.envs.driving.carla_backend.scene import cars_round, middle_of, plan_of, pose_of, size_of
 from wiser.envs.driving.carla_backend.server import CarlaError
 from wiser.envs.driving.carla_backend.town import route_heights, town_surface

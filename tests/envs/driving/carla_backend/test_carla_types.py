@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import carla
-import carla_double_actors
-import carla_doubles
 import pytest
 from mypy import api
+
+from tests.envs.driving.carla_backend import carla_double_actors, carla_doubles
 
 ROOT = Path(__file__).parents[4]
 
