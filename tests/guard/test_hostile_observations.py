@@ -101,7 +101,8 @@ def test_no_exception_and_no_non_finite_belief(settings: str, rows: int | None, 
         health=Health(frozen_after=3, max_age=0.5),
         blind_limit=4,
         fallback=lambda verdict: stop,
-        sample=not actions.discrete,
+        sample_latents=actions.discrete,
+        sample_actions=not actions.discrete,
     )
     rng = np.random.default_rng(0)
     good = None

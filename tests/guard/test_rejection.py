@@ -28,7 +28,7 @@ class Judge:
 def scripted(transitions: str, rows: int = 1) -> tuple[Guard, Judge]:
     judge = Judge()
     rejection = Rejection(score=judge, tau=0.5, tau_context=1e9, transitions=transitions)
-    return Guard(tiny.model(SENSORS), "none", rejection, rows=rows), judge
+    return Guard(tiny.model(SENSORS), "none", rejection, rows=rows, sample_latents=False), judge
 
 
 def candidates(guard: Guard, obs: dict[str, torch.Tensor]) -> dict[str, Belief]:

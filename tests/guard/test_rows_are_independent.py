@@ -25,8 +25,9 @@ def test_batch_of_eight_equals_eight_alone(name: str, sample: bool) -> None:
     selection, rejection = SETTINGS[name]
     model = tiny.model((*tiny.images(3), tiny.vector("speed")))
     health = Health(frozen_after=2)
-    together = Guard(model, selection, rejection, rows=8, sample=sample, seed=50, health=health)
-    alone = [Guard(model, selection, rejection, sample=sample, seed=50 + i, health=health) for i in range(8)]
+    drawn = {"sample_latents": sample, "sample_actions": sample}
+    together = Guard(model, selection, rejection, rows=8, **drawn, seed=50, health=health)
+    alone = [Guard(model, selection, rejection, **drawn, seed=50 + i, health=health) for i in range(8)]
     rng = np.random.default_rng(0)
     modes = set()
     for step in range(12):

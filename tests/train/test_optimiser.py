@@ -32,7 +32,7 @@ def test_clipping_bounds_every_tensor_by_its_own_size_and_leaves_small_gradients
     params = [torch.nn.Parameter(torch.full((4,), 2.0)), torch.nn.Parameter(torch.zeros(3))]
     params[0].grad, params[1].grad = torch.full((4,), 100.0), torch.full((3,), 1e-5)
     clipped = clip_adaptively(params, 0.3)
-    assert float(clipped[0].norm()) == np.float32(0.3 * 4.0)
+    assert clipped[0].norm().item() == np.float32(0.3 * 4.0)
     assert torch.equal(clipped[1], params[1].grad)
 
 

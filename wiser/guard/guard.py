@@ -44,7 +44,8 @@ class Guard:
         calibration: Calibration | None = None,
         blind_limit: int | None = None,
         fallback: Callable[[Verdict], Any] | None = None,
-        sample: bool = False,
+        sample_latents: bool = True,
+        sample_actions: bool = False,
         seed: int = 0,
     ) -> None:
         """Wrap `model`.
@@ -55,9 +56,11 @@ class Guard:
         calibration: clean statistics; by default those beside the model's weights, where they are needed.
         blind_limit: steps without a trusted sensor after which the mode is FALLBACK.
         fallback: called with a row's verdict in FALLBACK, returns the action to take instead.
-        sample: draw latents and actions, as in training, instead of taking their modes; row i draws from `seed + i`.
+        sample_latents: carry latents drawn from the posterior, as in training; modes can get an agent stuck.
+        sample_actions: draw actions too, instead of taking the most likely one.
+        seed: of those draws; row i draws from `seed + i`.
         """
-        self.model, self.sample = model, sample
+        self.model, self.sample_latents, self.sample_actions = model, sample_latents, sample_actions
         self.blind_limit, self.fallback = blind_limit, fallback
         self.batched, self.rows = rows is not None, 1 if rows is None else rows
         self.sensor_names = tuple(sensor.name for sensor in model.sensors)
@@ -106,7 +109,9 @@ class Guard:
 
         self._belief = Belief(decision.deter, self._latent(decision.logprobs))
         self._blind = torch.where(decision.trusted.any(1), 0, torch.where(begin, 0, self._blind) + 1)
-        self._action = self.model.act(self._belief, self._noise(self.model.actions.size))
+        self._action = self.model.act(
+            self._belief, self._noise(self.model.actions.size) if self.sample_actions else None
+        )
         reset = (decision.source == Source.POSTERIOR_RESET) | (decision.source == Source.DENOISED_RESET)
         verdict = Verdict(
             sensors=self.sensor_names,
@@ -165,13 +170,12 @@ class Guard:
         return torch.where(self._blind > self.blind_limit, int(Mode.FALLBACK), mode)
 
     def _latent(self, logprobs: Tensor) -> Tensor:
-        noise = self._noise(logprobs.shape[1])
-        return one_hot_mode(logprobs) if noise is None else one_hot_sample(logprobs, noise)
+        if not self.sample_latents:
+            return one_hot_mode(logprobs)
+        return one_hot_sample(logprobs, self._noise(logprobs.shape[1]))
 
-    def _noise(self, count: int) -> Tensor | None:
-        """Uniform numbers (B, count), or None when taking modes."""
-        if not self.sample:
-            return None
+    def _noise(self, count: int) -> Tensor:
+        """Uniform numbers (B, count)."""
         return torch.as_tensor(self.draws.uniform(count), dtype=self._belief.deter.dtype, device=self.device)
 
     def _flags(self, rows: Any) -> Tensor:

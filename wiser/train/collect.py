@@ -61,7 +61,7 @@ class Collector:
         if self.expert is None and (config.cloning > 0 or config.expert_share > 0):
             raise ValueError(f"{config.env} has no expert to learn from: set cloning and expert_share to 0")
         self.rng = np.random.default_rng(seed)
-        self.guard = Guard(model, "none", rows=config.rows, sample=True, seed=seed)
+        self.guard = Guard(model, "none", rows=config.rows, sample_actions=True, seed=seed)
         self.obs, _ = self.env.reset(seed=seed)
         self.first, self.done = np.ones(config.rows, bool), np.zeros(config.rows, bool)
         self.action = np.zeros_like(self.env.action_space.sample())
