@@ -28,15 +28,16 @@ class ModelError(ValueError):
     """A model folder that cannot be used; the message says which file, what is wrong and what to do."""
 
 
-def save(model: DreamerV3, folder: str | Path) -> Path:
-    """Write `model` to `folder`, replacing an earlier version of the same architecture."""
+def save(model: DreamerV3, folder: str | Path, half: bool = False) -> Path:
+    """Write `model` to `folder`, replacing an earlier version of the same architecture; `half` = 16 bits per weight."""
     folder = Path(folder)
     header = {"format": FORMAT, "version": VERSION, "config": model.config.to_json()}
     text = json.dumps(header, indent=2) + "\n"
     existing = folder / CONFIG
     if existing.exists() and existing.read_text() != text:
         raise ModelError(f"{folder} already holds a model with another config: choose another folder or remove it")
-    weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    kind = torch.float16 if half else torch.float32
+    weights = {name: value.detach().to("cpu", kind).contiguous() for name, value in model.state_dict().items()}
     metadata = {"format": FORMAT, "config": _sha256(text.encode()), "digest": _digest(weights)}
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(existing, text.encode())
@@ -48,12 +49,13 @@ def load(path_or_name: str | Path, device: str = "cpu") -> DreamerV3:
     """Load a model folder, or a shipped model by name, ready to act. Raises `ModelError` if anything is wrong."""
     folder = find(path_or_name)
     text, config = _read_config(folder / CONFIG)
-    weights = _read_weights(folder / WEIGHTS, text)
+    stored = _read_weights(folder / WEIGHTS, text)
+    weights = {name: value.float() for name, value in stored.items()}
     with torch.inference_mode(False), torch.no_grad():
         model = DreamerV3(config)
         _check_fit(folder / WEIGHTS, weights, model.state_dict())
         model.load_state_dict(weights)
-    model.folder, model.digest = folder, _digest(weights)
+    model.folder, model.digest = folder, _digest(stored)
     return model.to(device).eval().requires_grad_(False)
 
 

@@ -1,0 +1,98 @@
+"""`python -m wiser.train.ship RUN NAME`: make a finished run a shipped agent, measured and calibrated, with a card."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import tyro
+
+from wiser.envs.driving.scores import normalised_score
+from wiser.guard import calibrate
+from wiser.train import checkpoint
+from wiser.train.collect import make_env
+from wiser.train.config import TrainConfig
+from wiser.train.score import evaluate
+from wiser.worldmodel.store import SHIPPED, load, save
+
+EVALUATION_SEED, CALIBRATION_SEED = 2_000_000, 3_000_000  # apart from training, its evaluations, and each other
+
+
+def ship(run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 300) -> Path:
+    """Copy a run's agent to `models/NAME` at half precision, then measure and calibrate that copy.
+
+    Args:
+        run: the folder of a finished run.
+        name: what the agent is called: task/variant.
+        command: the command that trained it, for the card.
+        episodes: clean episodes of the final evaluation.
+        rows: environments of the calibration.
+        steps: steps of each of them.
+    """
+    torch.set_num_threads(2)
+    config = checkpoint.config_of(run)
+    folder = save(load(run / "model"), SHIPPED / name, half=True)
+    model = load(folder)
+    result = evaluate(config, model, episodes, EVALUATION_SEED)
+    calibration = calibrate(model, clean_stream(config, rows), rows, steps, seed=CALIBRATION_SEED)
+    calibration.save(folder)
+    (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
+    print(f"{folder}: {json.dumps(result)}")
+    return folder
+
+
+def clean_stream(config: TrainConfig, rows: int) -> Any:
+    """The run's environment as `calibrate` wants it: takes actions, gives observations and episode starts."""
+    env, done = make_env(config, rows), np.zeros(rows, bool)
+
+    def step(actions: Any) -> tuple[Any, Any]:
+        nonlocal done
+        if actions is None:
+            return env.reset(seed=CALIBRATION_SEED)[0], np.ones(rows, bool)
+        obs, _, terminated, truncated, _ = env.step(actions)
+        first, done = done, terminated | truncated
+        return obs, first
+
+    return step
+
+
+def hours(run: Path, config: TrainConfig) -> float:
+    """Time spent between the first and the last log line of every segment, from their rates."""
+    lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    seconds = [config.log_every * config.batch * config.length / line["rate"] for line in lines if "rate" in line]
+    return sum(seconds) / 3600
+
+
+def card(name: str, command: str, config: TrainConfig, result: dict[str, float], episodes: int, spent: float) -> str:
+    """Everything one should know before using the agent."""
+    task = config.env.removeprefix("wiser/").removesuffix("-v0")
+    half = 1.96 * result["score_std"] / np.sqrt(episodes)
+    help_from_expert = (
+        f"{config.expert_share:.0%} of the environments at first; "
+        f"cloning weight {config.cloning} fading to {config.cloning_floor}"
+    )
+    low, high = (normalised_score(task, result["score"] + side * half) for side in (-1, 1))
+    return f"""# {name}
+
+| | |
+| --- | --- |
+| trained by | `{command}` |
+| seed | {config.seed} |
+| updates | {config.updates:,} of {config.batch} x {config.length} steps |
+| environment steps | {config.updates * config.rows * config.steps_per_update:,} |
+| time | {spent:.1f} h on {config.threads} CPU thread{"s" * (config.threads > 1)} |
+| sensors | {", ".join(config.sensors) or "all six images"} |
+| help from the expert | {help_from_expert} |
+| clean score | {result["score"]:.1f} ± {half:.1f} (95 %), {episodes} episodes from seed {EVALUATION_SEED} |
+| expert-normalised | {normalised_score(task, result["score"]):.2f} ({low:.2f} to {high:.2f}) |
+| success | {result["success"]:.0%} |
+
+Stored at half precision; measured as stored. `calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
+"""
+
+
+if __name__ == "__main__":
+    tyro.cli(ship)
