@@ -42,13 +42,16 @@ def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generat
     replay.forget(update)
 
 
-def read(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator) -> int:
-    """Put a run back where `write` left it; returns the update it had reached (0 if it never got there)."""
-    if not (folder / STATE).exists():
+def read(folder: Path, own: Path, learner: Learner, replay: Replay, rng: np.random.Generator) -> int:
+    """Put a run back where `write` left it; returns the update it had reached (0 if it never got there).
+
+    What is learnt comes from the run's `folder`; experience and random numbers from the process's `own`, which is the
+    same unless several processes train together.
+    """
+    if not (folder / STATE).exists() or not (own / STATE).exists():
         return 0
-    with safe_open(folder / STATE, framework="pt") as file:
-        about: dict[str, Any] = json.loads(file.metadata()["about"])
-        tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    tensors, about = _open(folder)
+    mine, about_mine = (tensors, about) if own == folder else _open(own)
 
     def part(prefix: str) -> dict[str, Tensor]:
         return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
@@ -61,10 +64,16 @@ def read(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generato
         if stored:
             learner.optimiser.state[parameter] = {name: value.to(parameter.device) for name, value in stored.items()}
     learner.optimiser.param_groups[0]["step"] = about["optimiser_step"]
-    learner.generator.set_state(tensors["generator"].to(torch.uint8))
-    rng.bit_generator.state = about["rng"]
-    replay.restore(about["replay"])
+    learner.generator.set_state(mine["generator"].to(torch.uint8))
+    rng.bit_generator.state = about_mine["rng"]
+    replay.restore(about_mine["replay"])
     return int(about["update"])
+
+
+def _open(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    with safe_open(folder / STATE, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return tensors, json.loads(file.metadata()["about"])
 
 
 def begin(folder: Path, config: TrainConfig) -> None:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from wiser.train import distributed
 from wiser.train.behaviour import ReturnScale, action_logprob, actor_critic_loss, imagine, replay_value_loss
 from wiser.train.config import TrainConfig
 from wiser.train.losses import world_model_loss
@@ -27,12 +28,12 @@ SLOW_DECAY = 0.98
 class Learner:
     """Everything that learns, and how."""
 
-    def __init__(self, config: TrainConfig, model: DreamerV3) -> None:
+    def __init__(self, config: TrainConfig, model: DreamerV3, rank: int = 0) -> None:
         self.config, self.model = config, model
         self.slow_critic = copy.deepcopy(model.critic).requires_grad_(False)
         self.scale = ReturnScale().to(config.device)
         self.optimiser = LaProp(list(self.trainable()), config.learning_rate, warmup=config.warmup)
-        self.generator = torch.Generator(config.device).manual_seed(config.seed)
+        self.generator = torch.Generator(config.device).manual_seed(config.seed + rank)
 
     def trainable(self) -> Iterator[Tensor]:
         """Every weight of the model."""
@@ -50,6 +51,7 @@ class Learner:
             terms[name] = value.detach()
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
+        distributed.average_gradients(self.trainable())
         self.optimiser.step()
         self._follow_slowly()
         replay.refresh(sample, stored_belief(unrolled.belief))

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 import wiser.envs  # noqa: F401 - registers the environments
-from wiser.train import checkpoint
+from wiser.train import checkpoint, distributed
 from wiser.train.collect import Collector, describe, make_env, replay_fields
 from wiser.train.config import TrainConfig
 from wiser.train.learner import Learner
@@ -34,31 +34,41 @@ def build_model(config: TrainConfig) -> DreamerV3:
 def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     """Start or go on with the run in `folder` until its last update. Ctrl-C stops it; it can be resumed."""
     torch.set_num_threads(config.threads)
-    checkpoint.begin(folder, config)
+    rank = distributed.start(config.device)
+    own = folder if rank == 0 else folder / f"process{rank}"  # of several processes the first speaks for the run
+    checkpoint.begin(own, config)
     model = build_model(config)
-    replay = Replay(replay_fields(model), config.rows, config.capacity, folder / "replay")
-    learner, rng = Learner(config, model), np.random.default_rng(config.seed)
-    update = checkpoint.read(folder, learner, replay, rng)
-    with open(folder / "log.jsonl", "a") as log:
+    replay = Replay(replay_fields(model), config.rows, config.capacity, own / "replay")
+    learner, rng = Learner(config, model, rank), np.random.default_rng([config.seed, rank])
+    update = checkpoint.read(folder, own, learner, replay, rng)
+    with open(own / "log.jsonl", "a") as log:
         while update < config.updates:
-            update = _segment(config, learner, replay, rng, update, lambda line: _note(line, log, report))
-            checkpoint.write(folder, learner, replay, rng, update)
-            if update % config.evaluate_every == 0 or update >= config.updates:
+            update = _segment(config, learner, replay, rng, rank, update, lambda line: _note(line, log, report))
+            checkpoint.write(own, learner, replay, rng, update)
+            if rank == 0 and (update % config.evaluate_every == 0 or update >= config.updates):
                 _note({"update": update, **evaluate(config, model, config.evaluate_episodes)}, log, report)
+    distributed.finish()
     return model
 
 
 def _segment(
-    config: TrainConfig, learner: Learner, replay: Replay, rng: np.random.Generator, start: int, note: Report
+    config: TrainConfig,
+    learner: Learner,
+    replay: Replay,
+    rng: np.random.Generator,
+    rank: int,
+    start: int,
+    note: Report,
 ) -> int:
     """Collect and learn until the next checkpoint is due; returns the update reached."""
-    collector = Collector(config, learner.model, replay, seed=_segment_seed(config, start))
+    collector = Collector(config, learner.model, replay, seed=_segment_seed(config, rank, start))
     end = min(config.updates, (start // config.segment + 1) * config.segment)
     if start == 0:
         for _ in range(max(config.prefill, config.length + 1)):
             collector.step(config.expert_share)
         sample = replay.sample(config.rows, config.length, np.random.default_rng(config.seed))
         start_at_mean(learner.model, {s.name: torch.from_numpy(sample.steps[s.name]) for s in learner.model.sensors})
+        distributed.share(learner.model)
     terms: dict[str, list[float]] = {}
     since, began = start, time.perf_counter()
     for update in range(start, end):
@@ -83,9 +93,9 @@ def _segment(
     return end
 
 
-def _segment_seed(config: TrainConfig, update: int) -> int:
+def _segment_seed(config: TrainConfig, rank: int, update: int) -> int:
     """Seed of a segment's environments: far apart, and below the seeds that evaluation uses."""
-    return int(np.random.default_rng([config.seed, update]).integers(0, 900_000))
+    return int(np.random.default_rng([config.seed, rank, update]).integers(0, 900_000))
 
 
 def _note(line: dict[str, Any], log: Any, report: Report) -> None:
