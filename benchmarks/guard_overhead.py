@@ -17,7 +17,7 @@ from torch import Tensor
 from wiser.guard import Guard
 from wiser.worldmodel import Actions, Belief, Sensor
 from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
-from wiser.worldmodel.latents import kl_categorical, one_hot_mode
+from wiser.worldmodel.latents import kl_categorical, one_hot_sample
 
 ACTIONS = Actions(15)
 
@@ -34,6 +34,7 @@ class Unguarded:
         self.model = model
         self.belief, self.action = model.initial(rows), torch.zeros(rows, ACTIONS.size)
         self.first = torch.zeros(rows, dtype=torch.bool)
+        self.generator = torch.Generator().manual_seed(0)
         self.everything = torch.ones(rows, 1, len(model.sensors), dtype=torch.bool)
 
     @torch.no_grad()
@@ -46,7 +47,8 @@ class Unguarded:
     def posterior(self, readings: dict[str, Tensor]) -> tuple[Belief, Tensor]:
         prior = self.model.predict(self.belief, self.action, self.first)
         logprobs = self.model.infer(prior, self.model.embed(readings), self.everything)[:, 0]
-        return Belief(prior.deter, one_hot_mode(logprobs)), kl_categorical(logprobs, prior.logprobs)
+        noise = torch.rand(logprobs.shape[:2], generator=self.generator)
+        return Belief(prior.deter, one_hot_sample(logprobs, noise)), kl_categorical(logprobs, prior.logprobs)
 
 
 class Naive(Unguarded):
