@@ -39,7 +39,7 @@ def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     checkpoint.begin(own, config)
     model = build_model(config)
     replay = Replay(replay_fields(model), config.rows, config.capacity, own / "replay")
-    learner, rng = Learner(config, model, rank), np.random.default_rng([config.seed, rank])
+    learner, rng = Learner(config, model, rank), distributed.generator(rank, config.seed)
     update = checkpoint.read(folder, own, learner, replay, rng)
     with open(own / "log.jsonl", "a") as log:
         while update < config.updates:
@@ -95,7 +95,7 @@ def _segment(
 
 def _segment_seed(config: TrainConfig, rank: int, update: int) -> int:
     """Seed of a segment's environments: far apart, and below the seeds that evaluation uses."""
-    return int(np.random.default_rng([config.seed, rank, update]).integers(0, 900_000))
+    return int(distributed.generator(rank, config.seed, update).integers(0, 900_000))
 
 
 def _note(line: dict[str, Any], log: Any, report: Report) -> None:
