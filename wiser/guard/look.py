@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from wiser.worldmodel.latents import kl_categorical, one_hot_mode
-from wiser.worldmodel.protocol import Belief, Prior, WorldModel
+from wiser.worldmodel.protocol import Belief, Prior, WorldModel, unit_image
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def reconstruction_error(look: Look, belief: Belief) -> Tensor:
     for column, sensor in enumerate(look.model.sensors):
         if sensor.name in decoded:
             used = look.mask[:, column]  # (B,)
-            scale = unit if sensor.is_image else _log_scale
+            scale = unit_image if sensor.is_image else _log_scale
             gap = scale(look.obs[sensor.name]) - scale(decoded[sensor.name])
             total = total + torch.where(used, gap.abs().reshape(len(gap), -1).mean(1), 0.0)
             count = count + used
@@ -93,8 +93,3 @@ def reconstruction_error(look: Look, belief: Belief) -> Tensor:
 
 def _log_scale(x: Tensor) -> Tensor:
     return torch.sign(x) * torch.log1p(x.abs().clamp(max=1e30))
-
-
-def unit(x: Tensor) -> Tensor:
-    """uint8 images to [0, 1]; floats as they are."""
-    return x.float() * (1 / 255) if x.dtype == torch.uint8 else x

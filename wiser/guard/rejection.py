@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from wiser.guard.calibration import Calibration
-from wiser.guard.look import Look, reconstruction_error, surprise, unit
+from wiser.guard.look import Look, reconstruction_error, surprise
 from wiser.guard.transitions import Source, Stage, Transitions, transition_table
 from wiser.worldmodel.latents import one_hot_mode
-from wiser.worldmodel.protocol import Belief, WorldModel
+from wiser.worldmodel.protocol import Belief, WorldModel, unit_image
 
 Score = Callable[[Look], Tensor]
 Denoiser = Callable[[Look], Mapping[str, Tensor]]
@@ -38,7 +38,7 @@ def posterior_reconstruction(look: Look) -> Mapping[str, Tensor]:
 def prior_interpolation(look: Look) -> Mapping[str, Tensor]:
     """D of the ablation: half way between what was expected and what was read."""
     expected = look.model.decode(Belief(look.prior.deter, one_hot_mode(look.prior.logprobs)))
-    return {**look.obs, **{name: torch.lerp(unit(look.obs[name]), x, 0.5) for name, x in expected.items()}}
+    return {**look.obs, **{name: torch.lerp(unit_image(look.obs[name]), x, 0.5) for name, x in expected.items()}}
 
 
 SCORES: dict[str, Score] = {"reconstruction": context_free_reconstruction, "surprise": in_context_surprise}

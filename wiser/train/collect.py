@@ -64,7 +64,7 @@ class Collector:
         self.guard = Guard(model, "none", rows=config.rows, sample_actions=True, seed=seed)
         self.obs, _ = self.env.reset(seed=seed)
         self.first, self.done = np.ones(config.rows, bool), np.zeros(config.rows, bool)
-        self.action = np.zeros_like(self.env.action_space.sample())
+        self.action = np.zeros_like(self.env.action_space.sample()) + model.actions.start
         self.reward, self.proceed = np.zeros(config.rows, np.float32), np.ones(config.rows, bool)
         self.score = np.zeros(config.rows)
         self.finished: list[float] = []  # returns of episodes the policy drove
@@ -73,7 +73,7 @@ class Collector:
         """Act once in every environment. The first `expert_share` of the rows follow the noisy expert."""
         rows = self.config.rows
         chosen, _ = self.guard.act(self.obs, self.first)
-        label = self.expert() if self.expert is not None else np.zeros_like(chosen)
+        label = self.expert() if self.expert is not None else chosen
         guided = np.arange(rows) < round(expert_share * rows)
         chosen = np.where(_like(guided, chosen), self._disturb(label), chosen)
         self.guard.executed(chosen)
@@ -103,7 +103,7 @@ class Collector:
         """Replace some of the expert's actions by random ones, so that its recoveries are seen too."""
         space = self.env.single_action_space
         if isinstance(space, gym.spaces.Discrete):
-            random = self.rng.integers(0, space.n, len(label))
+            random = space.start + self.rng.integers(0, space.n, len(label))
         else:
             assert isinstance(space, gym.spaces.Box)
             random = self.rng.uniform(space.low, space.high, label.shape).astype(label.dtype)

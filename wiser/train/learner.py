@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from wiser.guard.actions import to_model
 from wiser.train import distributed
 from wiser.train.behaviour import ReturnScale, action_logprob, actor_critic_loss, imagine, replay_value_loss
 from wiser.train.config import TrainConfig
@@ -106,11 +107,8 @@ def to_tensors(sample: Sample, model: DreamerV3, device: str) -> tuple[Sequences
 
 
 def encode_actions(actions: Tensor, model: DreamerV3) -> Tensor:
-    """Environment actions (...) or (..., A) -> one-hot or scaled to [-1, 1], (..., A)."""
-    if model.actions.discrete:
-        return F.one_hot(actions.long(), model.actions.size).float()
-    low, high = actions.new_tensor(model.actions.low), actions.new_tensor(model.actions.high)
-    return (actions - low) / (high - low) * 2 - 1
+    """Environment actions (B, T) or (B, T, A) as the model writes them, (B, T, A)."""
+    return to_model(actions.flatten(0, 1), model.actions).unflatten(0, actions.shape[:2])
 
 
 def belief_before(sample: Sample, model: DreamerV3, device: str) -> Belief:

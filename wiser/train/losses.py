@@ -9,11 +9,10 @@ from torch.nn import functional as F
 from wiser.train.unroll import Sequences, Unrolled
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.decoder import VectorDecoder
-from wiser.worldmodel.dreamer.encoder import unit_image
 from wiser.worldmodel.dreamer.heads import features
 from wiser.worldmodel.dreamer.maths import symlog
 from wiser.worldmodel.latents import kl_categorical
-from wiser.worldmodel.protocol import Belief
+from wiser.worldmodel.protocol import Belief, unit_image
 
 FREE_NATS = 1.0
 SCALES = {"dynamics": 1.0, "representation": 0.1}  # every other term counts once

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from wiser.guard import dropout_masks
 from wiser.train.config import TrainConfig
-from wiser.worldmodel.dreamer.encoder import unit_image
+from wiser.worldmodel.protocol import unit_image
 
 
 def input_masks(config: TrainConfig, shape: tuple[int, int], sensors: int, generator: torch.Generator) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.decoder import ConvDecoder, PatchDecoder
-from wiser.worldmodel.dreamer.encoder import unit_image
+from wiser.worldmodel.protocol import unit_image
 
 _OUTPUT_SCALE = 0.1  # of the last layer's initial weights: deviations from the mean start small
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 import gymnasium as gym
 import numpy as np
+import torch
 from torch import Tensor
 
 
@@ -95,6 +96,11 @@ def sensors_of(space: gym.Space[Any]) -> tuple[Sensor, ...]:
     if not isinstance(space, gym.spaces.Dict):
         raise ValueError(f"observations must be a Dict of sensors, got {space}")
     return tuple(Sensor.from_space(name, part) for name, part in space.items())
+
+
+def unit_image(x: Tensor) -> Tensor:
+    """uint8 images in 0..255 -> floats in [0, 1]; floats as they are."""
+    return x.float() * (1 / 255) if x.dtype == torch.uint8 else x
 
 
 class Belief(NamedTuple):

@@ -11,15 +11,10 @@ from torch.nn import functional as F
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.layers import MLP, NormAct, NormActChannels, conv, linear
 from wiser.worldmodel.dreamer.maths import symlog
-from wiser.worldmodel.protocol import Sensor
+from wiser.worldmodel.protocol import Sensor, unit_image
 
 MULTIPLIERS = (2, 3, 4, 4)  # channels of the four stages, in units of `depth`
 PATCH = 8
-
-
-def unit_image(x: Tensor) -> Tensor:
-    """uint8 or float image -> float in [0, 1], same shape."""
-    return x.float() * (1 / 255) if x.dtype == torch.uint8 else x
 
 
 class ConvTower(nn.Module):

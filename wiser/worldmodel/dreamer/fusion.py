@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.encoder import blank, image_tower, sensor_tower, unit_image
+from wiser.worldmodel.dreamer.encoder import blank, image_tower, sensor_tower
 from wiser.worldmodel.dreamer.layers import init_weight
+from wiser.worldmodel.protocol import unit_image
 
 _IMAGES_PER_PASS = 256  # bounds the memory of channel fusion when it encodes many subsets
 
