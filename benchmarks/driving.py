@@ -42,7 +42,7 @@ def memory_per_world(size: int) -> float:
     env = DrivingVectorEnv(16, "FourLane", size=size, cars=20)
     world = env.world
     arrays = [env._images, world.ego, world.velocity, *world.traffic, *vars(world.progress).values()]
-    return sum(array.nbytes for array in arrays) / 16 / 1024
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray)) / 16 / 1024
 
 
 def highway(size: int) -> float | None:
