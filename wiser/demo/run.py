@@ -21,7 +21,7 @@ from wiser.guard import Guard
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.store import save
 
-ONSET, ROWS, HELD_OUT = 10, 64, 100_000
+ONSET, ROWS, HELD_OUT = 10, 64, 700_000
 METHODS = {"unguarded": "none", "guarded": "greedy"}
 CASES = [(None, 0), ("glare", 1), ("glare", 3), ("lag", 2), ("lag", 3), ("gaussian", 3), ("missing", 3), ("freeze", 1)]
 
@@ -62,7 +62,7 @@ def episodes(model: DreamerV3, selection: str, fault: str | None, sensors: int, 
     """Run `ROWS` held-out episodes under one fault. Puck, pushes and faults are the same for every method."""
     world = PuckWorld(ROWS)
     scenario = Scenario(
-        faults=(fault or "gaussian",), sensors=max(sensors, 1), onset=ONSET, intensity=1.0 if fault else 0.0
+        faults=(fault or "gaussian",), sensors=max(sensors, 1), onset=ONSET, seed=seed, intensity=1.0 if fault else 0.0
     )
     env, guard, run = SensorFaults(world, scenario), Guard(model, selection, rows=ROWS), Run()
     pushes = np.random.default_rng(seed).integers(0, 5, (STEPS, ROWS))
