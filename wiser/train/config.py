@@ -50,6 +50,8 @@ class TrainConfig:
     """Of LaProp, after warm-up."""
     warmup: int = 1000
     """Updates over which the learning rate rises."""
+    cooldown: float = 0.0
+    """Fraction of the run, at its end, over which the learning rate falls linearly to a tenth."""
     reward_scale: float = 1.0
     """Factor on rewards as the model sees them."""
     noise_std: float = 0.2
@@ -92,10 +94,21 @@ class TrainConfig:
         """Return plain values, for YAML and JSON."""
         return {**asdict(self), "sensors": list(self.sensors)}
 
+    def rate_factor(self, update: int) -> float:
+        """Factor on the learning rate at an update: 1 until the cool-down, then down to a tenth."""
+        left = (self.updates - update) / max(1.0, self.cooldown * self.updates)
+        return 0.1 + 0.9 * min(1.0, left)
+
     def cloning_weight(self, update: int) -> float:
         """Weight of the cloning term at an update: linear from `cloning` to `cloning_floor`."""
-        faded = min(1.0, update / max(1.0, self.cloning_end * self.updates))
-        return self.cloning + (self.cloning_floor - self.cloning) * faded
+        return self.cloning + (self.cloning_floor - self.cloning) * self._faded(update)
+
+    def guided_share(self, update: int) -> float:
+        """Share of the environments the expert drives at an update: from `expert_share` to none."""
+        return self.expert_share * (1 - self._faded(update))
+
+    def _faded(self, update: int) -> float:
+        return min(1.0, update / max(1.0, self.cloning_end * self.updates))
 
 
 def stack(names: Iterable[str]) -> TrainConfig:

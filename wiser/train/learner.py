@@ -40,9 +40,10 @@ class Learner:
         """Every weight of the model."""
         yield from self.model.parameters()
 
-    def update(self, replay: Replay, rng: np.random.Generator, cloning: float) -> dict[str, Tensor]:
-        """Learn from one batch; returns the terms of the loss."""
-        config, model = self.config, self.model
+    def update(self, replay: Replay, rng: np.random.Generator, update: int) -> dict[str, Tensor]:
+        """Learn from one batch, the run's `update`-th; returns the terms of the loss."""
+        config, model, cloning = self.config, self.model, self.config.cloning_weight(update)
+        self.optimiser.param_groups[0]["lr"] = config.learning_rate * config.rate_factor(update)
         sample = replay.sample(config.batch, config.length, rng)
         batch, label = to_tensors(sample, model, config.device)
         unrolled = self._observe(sample, batch)
@@ -77,7 +78,7 @@ class Learner:
         start = Belief(deter.flatten(0, 1), stoch.flatten(0, 1))  # (B * T, ...)
         imagined = imagine(self.model, start, self.generator)
         terms, returns = actor_critic_loss(self.model, self.slow_critic, self.scale, imagined, batch.proceed.flatten())
-        x = features(Belief(deter, stoch))  # (B, T, F)
+        x = features(unrolled.belief)  # (B, T, F): here gradients do reach the world model
         last = torch.cat([batch.first[:, 1:], torch.zeros_like(batch.first[:, :1])], 1).float()
         terms["replay_critic"] = replay_value_loss(
             self.model, self.slow_critic, x, batch.reward, batch.proceed, last, returns.view(rows, steps)

@@ -65,17 +65,16 @@ def _segment(
     end = min(config.updates, (start // config.segment + 1) * config.segment)
     if start == 0:
         for _ in range(max(config.prefill, config.length + 1)):
-            collector.step(config.expert_share)
+            collector.step(config.guided_share(0))
         sample = replay.sample(config.rows, config.length, np.random.default_rng(config.seed))
         start_at_mean(learner.model, {s.name: torch.from_numpy(sample.steps[s.name]) for s in learner.model.sensors})
         distributed.share(learner.model)
     terms: dict[str, list[float]] = {}
     since, began = start, time.perf_counter()
     for update in range(start, end):
-        share = config.expert_share * config.cloning_weight(update) / config.cloning if config.cloning else 0.0
         for _ in range(config.steps_per_update):
-            collector.step(share)
-        for name, value in learner.update(replay, rng, config.cloning_weight(update)).items():
+            collector.step(config.guided_share(update))
+        for name, value in learner.update(replay, rng, update).items():
             terms.setdefault(name, []).append(float(value))
         if (update + 1) % config.log_every == 0:
             rate = (update + 1 - since) * config.batch * config.length / (time.perf_counter() - began)
