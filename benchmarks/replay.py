@@ -7,7 +7,6 @@ Run: python benchmarks/replay.py [--steps 1000000]
 from __future__ import annotations
 
 import argparse
-import resource
 import tempfile
 import time
 from collections import deque
@@ -21,8 +20,10 @@ from wiser.train.replay import Field, Replay
 ROWS, BATCH, LENGTH, SAMPLES = 16, 16, 64, 50
 
 
-def resident_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def resident_megabytes() -> dict[str, float]:
+    """Memory that is only ours, and pages of files that the system takes back when it needs them."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return {"own": int(status["RssAnon"].split()[0]) / 1024, "of files": int(status["RssFile"].split()[0]) / 1024}
 
 
 def step(t: int) -> dict[str, np.ndarray]:
@@ -42,7 +43,7 @@ def ours(steps: int, on_disk: bool) -> dict[str, float]:
         for _ in range(SAMPLES):
             replay.sample(BATCH, LENGTH, rng)
         sampling = time.perf_counter() - start
-    return {"added": steps / adding, "sampled": SAMPLES * BATCH * LENGTH / sampling, "MB": resident_megabytes()}
+        return {"added": steps / adding, "sampled": SAMPLES * BATCH * LENGTH / sampling, **resident_megabytes()}
 
 
 def naive(steps: int) -> dict[str, float]:
@@ -60,7 +61,7 @@ def naive(steps: int) -> dict[str, float]:
         chosen = [[rows[row][begin + t] for t in range(LENGTH)] for row, begin in places]
         _ = {name: np.stack([[s[name] for s in sequence] for sequence in chosen]) for name in ("image", "reward")}
     sampling = time.perf_counter() - start
-    return {"added": steps / adding, "sampled": SAMPLES * BATCH * LENGTH / sampling, "MB": resident_megabytes()}
+    return {"added": steps / adding, "sampled": SAMPLES * BATCH * LENGTH / sampling, **resident_megabytes()}
 
 
 def main() -> None:
@@ -73,7 +74,7 @@ def main() -> None:
         with get_context("spawn").Pool(1) as pool:  # a process of its own, so that memory is counted from zero
             found[name] = pool.apply(function, arguments)
         print(f"{name:10s} {found[name]['added']:12,.0f} steps added/s {found[name]['sampled']:12,.0f} steps sampled/s "
-              f"{found[name]['MB']:8,.0f} MB resident")  # fmt: skip
+              f"resident: {found[name]['own']:8,.0f} MB own, {found[name]['of files']:8,.0f} MB of files")  # fmt: skip
     print(f"replay_sampling ratio={found['in memory']['sampled'] / found['deque']['sampled']:.2f}")
 
 

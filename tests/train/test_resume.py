@@ -1,6 +1,5 @@
 """A run that was stopped, however, goes on to the weights of one that was not."""
 
-import json
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 import torch
 
 import wiser
-from wiser.train import checkpoint
+from wiser.train import checkpoint, log
 from wiser.train.config import TrainConfig, stack
 from wiser.train.loop import train
 
@@ -42,13 +41,34 @@ def weights(folder) -> dict[str, torch.Tensor]:
 def assert_same(a, b) -> None:
     first, second = weights(a), weights(b)
     assert all(torch.equal(first[name], second[name]) for name in first)
+    assert said(a) == said(b)
+
+
+def said(folder) -> list[dict]:
+    """The log, apart from how fast it went."""
+    return [{name: value for name, value in entry.items() if name != "rate"} for entry in log.read(folder)]
 
 
 def test_a_run_leaves_an_agent_a_log_and_an_evaluation(uninterrupted) -> None:
-    lines = [json.loads(line) for line in (uninterrupted / "log.jsonl").read_text().splitlines()]
+    lines = log.read(uninterrupted)
     assert [line["update"] for line in lines if "rate" in line] == [2, 4, 6, 8, 10, 12]
     assert "score" in lines[-1]
     assert all(np.isfinite(value) for line in lines for value in line.values() if isinstance(value, float))
+
+
+def test_tensorboard_shows_what_the_log_says(uninterrupted) -> None:
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    events = accumulator.EventAccumulator(str(uninterrupted / "tensorboard")).Reload()
+    lines = log.read(uninterrupted)
+    shown = {event.step: event.value for event in events.Scalars("training/dynamics")}
+    assert shown == pytest.approx({line["update"]: line["dynamics"] for line in lines if "rate" in line})
+    assert [event.value for event in events.Scalars("evaluation/score")] == pytest.approx([lines[-1]["score"]])
+
+
+def test_a_log_line_cut_short_by_a_kill_is_dropped(tmp_path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"update": 2, "rate": 1.0}\n{"update": 4, "ra')
+    log.Log(tmp_path, 2).close()
+    assert log.read(tmp_path) == [{"update": 2, "rate": 1.0}]
 
 
 def test_same_seed_same_weights(uninterrupted, tmp_path) -> None:
@@ -113,3 +133,7 @@ def test_presets_stack_and_mistakes_are_named() -> None:
         TrainConfig.from_dict({"wings": 2})
     fading = replace(config, updates=100, cloning=1.0, cloning_end=0.5, cloning_floor=0.1)
     assert [round(fading.cloning_weight(u), 3) for u in (0, 25, 50, 99)] == [1.0, 0.55, 0.1, 0.1]
+    assert [round(fading.guided_share(u), 3) for u in (0, 25, 50, 99)] == [0.5, 0.25, 0.0, 0.0]
+    cooling = replace(fading, cooldown=0.5)
+    assert [round(cooling.rate_factor(u), 3) for u in (0, 50, 75, 100)] == [1.0, 1.0, 0.55, 0.1]
+    assert fading.rate_factor(99) == 1.0

@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from wiser.guard import Guard
+from wiser.guard.actions import to_environment
 from wiser.train.config import TrainConfig
 from wiser.train.replay import Field, Replay
 from wiser.worldmodel import Actions, Sensor, sensors_of
@@ -70,9 +71,14 @@ class Collector:
         self.finished: list[float] = []  # returns of episodes the policy drove
 
     def step(self, expert_share: float) -> None:
-        """Act once in every environment. The first `expert_share` of the rows follow the noisy expert."""
+        """Act once in every environment. The first `expert_share` of the rows follow the noisy expert.
+
+        The last `greedy_share` of the rows act greedily: the states a policy gets stuck in are then seen in training.
+        """
         rows = self.config.rows
         chosen, _ = self.guard.act(self.obs, self.first)
+        greedy = np.arange(rows) >= rows - round(self.config.greedy_share * rows)
+        chosen = np.where(_like(greedy, chosen), self._greedy(), chosen)
         label = self.expert() if self.expert is not None else chosen
         guided = np.arange(rows) < round(expert_share * rows)
         chosen = np.where(_like(guided, chosen), self._disturb(label), chosen)
@@ -82,6 +88,11 @@ class Collector:
         self._keep_score(reward, terminated | truncated, guided)
         self.action, self.reward, self.proceed = chosen, reward.astype(np.float32), ~terminated
         self.first, self.done = self.done, terminated | truncated  # the step after an end begins the next episode
+
+    def _greedy(self) -> NDArray[Any]:
+        model = self.guard.model
+        with torch.no_grad():
+            return to_environment(model.act(self.guard.belief), model.actions).cpu().numpy()
 
     def _store(self, label: NDArray[Any]) -> None:
         belief = self.guard.belief

@@ -45,6 +45,8 @@ class TrainConfig:
     """Steps kept in the replay."""
     decode_share: float = 1.0
     """Share of the steps of a batch that are decoded."""
+    imagine_share: float = 1.0
+    """Share of the sequences of a batch whose states imagination starts from."""
 
     learning_rate: float = 4e-5
     """Of LaProp, after warm-up."""
@@ -57,6 +59,8 @@ class TrainConfig:
     noise_std: float = 0.2
     """Of the `augmented` variant, in units of the full range; drawn uniformly from 0 to this for every frame."""
 
+    greedy_share: float = 0.0
+    """Share of the environments where the policy acts greedily, as when it is evaluated, instead of exploring."""
     expert_share: float = 0.0
     """Share of the environments that the environment's own expert drives at first; fades to 0 with the cloning term."""
     expert_noise: float = 0.1

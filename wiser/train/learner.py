@@ -47,7 +47,7 @@ class Learner:
         sample = replay.sample(config.batch, config.length, rng)
         batch, label = to_tensors(sample, model, config.device)
         unrolled = self._observe(sample, batch)
-        total, terms = world_model_loss(model, batch, unrolled, self._decoded(batch))
+        total, terms = world_model_loss(model, batch, unrolled, self._share(batch.first.numel(), config.decode_share))
         for name, value in self._behaviour(batch, unrolled, label, cloning).items():
             total = total + value
             terms[name] = value.detach()
@@ -65,27 +65,27 @@ class Learner:
         seen = batch._replace(obs=input_readings(self.config, batch.obs, self.generator))
         return observe(self.model, seen, masks, self.generator, belief_before(sample, self.model, self.config.device))
 
-    def _decoded(self, batch: Sequences) -> Tensor | None:
-        if self.config.decode_share >= 1.0:
-            return None
-        count = batch.first.numel()
-        order = torch.randperm(count, generator=self.generator, device=self.generator.device)
-        return order[: max(1, round(self.config.decode_share * count))]
-
     def _behaviour(self, batch: Sequences, unrolled: Unrolled, label: Tensor, cloning: float) -> dict[str, Tensor]:
-        rows, steps = batch.first.shape
-        deter, stoch = unrolled.belief.deter.detach(), unrolled.belief.stoch.detach()
-        start = Belief(deter.flatten(0, 1), stoch.flatten(0, 1))  # (B * T, ...)
-        imagined = imagine(self.model, start, self.generator)
-        terms, returns = actor_critic_loss(self.model, self.slow_critic, self.scale, imagined, batch.proceed.flatten())
         x = features(unrolled.belief)  # (B, T, F): here gradients do reach the world model
-        last = torch.cat([batch.first[:, 1:], torch.zeros_like(batch.first[:, :1])], 1).float()
+        some = self._share(self.config.batch, self.config.imagine_share)  # rows, B' of them
+        deter, stoch = unrolled.belief.deter[some].detach(), unrolled.belief.stoch[some].detach()
+        imagined = imagine(self.model, Belief(deter.flatten(0, 1), stoch.flatten(0, 1)), self.generator)
+        alive = batch.proceed[some]  # (B', T)
+        terms, returns = actor_critic_loss(self.model, self.slow_critic, self.scale, imagined, alive.flatten())
+        last = torch.cat([batch.first[some, 1:], torch.zeros_like(batch.first[some, :1])], 1).float()
         terms["replay_critic"] = replay_value_loss(
-            self.model, self.slow_critic, x, batch.reward, batch.proceed, last, returns.view(rows, steps)
+            self.model, self.slow_critic, x[some], batch.reward[some], alive, last, returns.view(alive.shape)
         )
         if cloning > 0:
             terms["cloning"] = -cloning * action_logprob(self.model, x, label)[0].mean()
         return terms
+
+    def _share(self, count: int, share: float) -> Tensor | slice:
+        """All of `count` indices, or a random share of them."""
+        if share >= 1.0:
+            return slice(None)
+        order = torch.randperm(count, generator=self.generator, device=self.generator.device)
+        return order[: max(1, round(share * count))]
 
     @torch.no_grad()
     def _follow_slowly(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from wiser.train import checkpoint, distributed
 from wiser.train.collect import Collector, describe, make_env, replay_fields
 from wiser.train.config import TrainConfig
 from wiser.train.learner import Learner
+from wiser.train.log import Log
 from wiser.train.replay import Replay
 from wiser.train.score import evaluate
 from wiser.train.warmstart import start_at_mean
@@ -41,12 +41,18 @@ def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     replay = Replay(replay_fields(model), config.rows, config.capacity, own / "replay")
     learner, rng = Learner(config, model, rank), distributed.generator(rank, config.seed)
     update = checkpoint.read(folder, own, learner, replay, rng)
-    with open(own / "log.jsonl", "a") as log:
-        while update < config.updates:
-            update = _segment(config, learner, replay, rng, rank, update, lambda line: _note(line, log, report))
-            checkpoint.write(own, learner, replay, rng, update)
-            if rank == 0 and (update % config.evaluate_every == 0 or update >= config.updates):
-                _note({"update": update, **evaluate(config, model, config.evaluate_episodes)}, log, report)
+    log = Log(own, update)
+
+    def note(entry: dict[str, Any]) -> None:
+        log.add(entry)
+        report(entry)
+
+    while update < config.updates:
+        update = _segment(config, learner, replay, rng, rank, update, note)
+        if rank == 0 and (update % config.evaluate_every == 0 or update >= config.updates):
+            note({"update": update, **evaluate(config, model, config.evaluate_episodes)})
+        checkpoint.write(own, learner, replay, rng, update)
+    log.close()
     distributed.finish()
     return model
 
@@ -95,9 +101,3 @@ def _segment(
 def _segment_seed(config: TrainConfig, rank: int, update: int) -> int:
     """Seed of a segment's environments: far apart, and below the seeds that evaluation uses."""
     return int(distributed.generator(rank, config.seed, update).integers(0, 900_000))
-
-
-def _note(line: dict[str, Any], log: Any, report: Report) -> None:
-    log.write(json.dumps(line) + "\n")
-    log.flush()
-    report(line)

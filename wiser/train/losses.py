@@ -19,7 +19,7 @@ SCALES = {"dynamics": 1.0, "representation": 0.1}  # every other term counts onc
 
 
 def world_model_loss(
-    model: DreamerV3, batch: Sequences, unrolled: Unrolled, decoded: Tensor | None = None
+    model: DreamerV3, batch: Sequences, unrolled: Unrolled, decoded: Tensor | slice = slice(None)
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Total loss and its terms, each a mean over rows and steps. Targets are the readings as given: never masked.
 
@@ -33,11 +33,9 @@ def world_model_loss(
         "reward": model.reward.loss(x, batch.reward.flatten()).mean(),
         "continue": F.binary_cross_entropy_with_logits(model.proceed(x), batch.proceed.flatten()),
     }
-    if decoded is not None:
-        belief = Belief(belief.deter[decoded], belief.stoch[decoded])
+    belief = Belief(belief.deter[decoded], belief.stoch[decoded])
     for name, decoder in zip(model.decodes, model.decoders, strict=True):
-        target = batch.obs[name].flatten(0, 1)  # (B * T, *shape)
-        target = target if decoded is None else target[decoded]
+        target = batch.obs[name].flatten(0, 1)[decoded]  # (decoded, *shape)
         if isinstance(decoder, VectorDecoder):
             gap = decoder.symlog(belief) - symlog(target.float().reshape(len(target), -1))
         else:

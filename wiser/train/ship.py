@@ -12,7 +12,7 @@ import tyro
 
 from wiser.envs.driving.scores import normalised_score
 from wiser.guard import calibrate
-from wiser.train import checkpoint
+from wiser.train import checkpoint, log
 from wiser.train.collect import make_env
 from wiser.train.config import TrainConfig
 from wiser.train.score import evaluate
@@ -61,8 +61,8 @@ def clean_stream(config: TrainConfig, rows: int) -> Any:
 
 def hours(run: Path, config: TrainConfig) -> float:
     """Time spent between the first and the last log line of every segment, from their rates."""
-    lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
-    seconds = [config.log_every * config.batch * config.length / line["rate"] for line in lines if "rate" in line]
+    entries = log.read(run)
+    seconds = [config.log_every * config.batch * config.length / entry["rate"] for entry in entries if "rate" in entry]
     return sum(seconds) / 3600
 
 
