@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from wiser.guard import Guard
-from wiser.guard.actions import to_environment
+from wiser.guard.actions import to_environment, to_model
 from wiser.train.config import TrainConfig
 from wiser.train.replay import Field, Replay
 from wiser.worldmodel import Actions, Sensor, sensors_of
@@ -43,7 +43,7 @@ def replay_fields(model: DreamerV3) -> dict[str, Field]:
     return {
         **{sensor.name: Field(sensor.shape, sensor.dtype) for sensor in model.sensors},
         "action": action,  # taken before the observation
-        "label": action,  # what the expert would do now
+        "label": Field((model.actions.size,), "float16"),  # what the expert would do now, as the model writes it
         "reward": Field((), "float32"),
         "first": Field((), "bool"),
         "proceed": Field((), "bool"),
@@ -83,11 +83,17 @@ class Collector:
         guided = np.arange(rows) < round(expert_share * rows)
         chosen = np.where(_like(guided, chosen), self._disturb(label), chosen)
         self.guard.executed(chosen)
-        self._store(label)
+        self._store(self._imitable(label))
         self.obs, reward, terminated, truncated, _ = self.env.step(chosen)
         self._keep_score(reward, terminated | truncated, guided)
         self.action, self.reward, self.proceed = chosen, reward.astype(np.float32), ~terminated
         self.first, self.done = self.done, terminated | truncated  # the step after an end begins the next episode
+
+    def _imitable(self, label: NDArray[Any]) -> NDArray[Any]:
+        """The expert's actions as the model writes them, (B, A); as probabilities where the environment gives them."""
+        policy = getattr(self.env.unwrapped, "expert_policy", None)
+        actions = self.guard.model.actions
+        return policy() if policy and actions.discrete else to_model(torch.as_tensor(label), actions).numpy()
 
     def _greedy(self) -> NDArray[Any]:
         model = self.guard.model

@@ -26,6 +26,8 @@ class TrainConfig:
     """One tower per sensor, or images concatenated on the channel axis."""
     variant: Literal["base", "dropout", "augmented"] = "base"
     """What happens to the encoder's input: nothing, Algorithm 1, or added Gaussian noise."""
+    start: str = ""
+    """An agent whose weights to start from, a shipped one or a model folder; empty = new weights."""
     seed: int = 0
     """Seed of weights, environments, exploration and batches."""
 
@@ -71,6 +73,9 @@ class TrainConfig:
     """Fraction of the run at which the cloning term has faded to `cloning_floor`."""
     cloning_floor: float = 0.0
     """Weight of the cloning term from then on."""
+
+    cloning_pull: float = 1.0
+    """Factor on the cloning term's gradient where it reaches the world model: what the expert heeds must be seen."""
 
     segment: int = 1000
     """Updates between checkpoints. Environments start afresh with each: a resumed run equals an uninterrupted one."""

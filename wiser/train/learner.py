@@ -77,7 +77,8 @@ class Learner:
             self.model, self.slow_critic, x[some], batch.reward[some], alive, last, returns.view(alive.shape)
         )
         if cloning > 0:
-            terms["cloning"] = -cloning * action_logprob(self.model, x, label)[0].mean()
+            seen = scale_gradient(x, self.config.cloning_pull)
+            terms["cloning"] = -cloning * action_logprob(self.model, seen, label)[0].mean()
         return terms
 
     def _share(self, count: int, share: float) -> Tensor | slice:
@@ -94,6 +95,11 @@ class Learner:
         torch._foreach_lerp_(slow, fast, 1 - SLOW_DECAY)
 
 
+def scale_gradient(x: Tensor, factor: float) -> Tensor:
+    """The same values, with `factor` times the gradient."""
+    return x.detach().lerp(x, factor) if factor != 1.0 else x
+
+
 def to_tensors(sample: Sample, model: DreamerV3, device: str) -> tuple[Sequences, Tensor]:
     """Sequences for the model, and the expert's actions as the model writes them (B, T, A)."""
     steps = {name: torch.from_numpy(value).to(device) for name, value in sample.steps.items()}
@@ -104,7 +110,7 @@ def to_tensors(sample: Sample, model: DreamerV3, device: str) -> tuple[Sequences
         steps["reward"],
         steps["proceed"].float(),
     )
-    return batch, encode_actions(steps["label"], model)
+    return batch, steps["label"].float()
 
 
 def encode_actions(actions: Tensor, model: DreamerV3) -> Tensor:

@@ -18,8 +18,9 @@ from wiser.train.learner import Learner
 from wiser.train.log import Log
 from wiser.train.replay import Replay
 from wiser.train.score import evaluate
-from wiser.train.warmstart import start_at_mean
+from wiser.train.warmstart import carry_over, start_at_mean
 from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
+from wiser.worldmodel.store import load
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -28,7 +29,10 @@ def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
     sensors, actions = describe(make_env(config, 1), config)
     shape = DreamerConfig.of_size(config.size, sensors, actions, fusion=config.fusion)
-    return DreamerV3(shape, seed=config.seed).to(config.device)
+    model = DreamerV3(shape, seed=config.seed).to(config.device)
+    if config.start:
+        carry_over(model, load(config.start))
+    return model
 
 
 def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
@@ -72,8 +76,9 @@ def _segment(
     if start == 0:
         for _ in range(max(config.prefill, config.length + 1)):
             collector.step(config.guided_share(0))
-        sample = replay.sample(config.rows, config.length, np.random.default_rng(config.seed))
-        start_at_mean(learner.model, {s.name: torch.from_numpy(sample.steps[s.name]) for s in learner.model.sensors})
+        if not config.start:
+            seen = replay.sample(config.rows, config.length, np.random.default_rng(config.seed)).steps
+            start_at_mean(learner.model, {s.name: torch.from_numpy(seen[s.name]) for s in learner.model.sensors})
         distributed.share(learner.model)
     terms: dict[str, list[float]] = {}
     since, began = start, time.perf_counter()

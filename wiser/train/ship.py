@@ -80,6 +80,7 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | | |
 | --- | --- |
 | trained by | `{command}` |
+| started from | {config.start or "new weights"} |
 | seed | {config.seed} |
 | updates | {config.updates:,} of {config.batch} x {config.length} steps |
 | environment steps | {config.updates * config.rows * config.steps_per_update:,} |

@@ -1,4 +1,4 @@
-"""Start decoders at the average picture.
+"""How a model begins: with the weights of another agent, or at least with decoders that paint the average picture.
 
 A decoder that first has to learn the mean brightness sends large, uninformative gradients into the latents, which
 settle on one constant code: a posterior that ignores its sensors and may take thousands of updates to recover.
@@ -6,6 +6,7 @@ settle on one constant code: a posterior that ignores its sensors and may take t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import torch
@@ -29,3 +30,24 @@ def start_at_mean(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
         last = decoder.convs[-1] if isinstance(decoder, ConvDecoder) else decoder.paint
         last.weight.mul_(_OUTPUT_SCALE)  # type: ignore[operator]
         last.bias.copy_(logits.repeat(last.bias.numel() // logits.numel()))  # type: ignore[operator]
+
+
+@torch.no_grad()
+def carry_over(model: DreamerV3, source: DreamerV3) -> None:
+    """Take over the weights of an agent of the same sizes. Towers and decoders go by their sensors' names.
+
+    The agent may know more sensors; one it does not know keeps its own initial weights.
+    """
+    place = {sensor.name: i for i, sensor in enumerate(source.sensors)}
+    own, given = model.state_dict(), source.state_dict()
+    for name, value in own.items():
+        match = re.match(r"(fusion\.towers|fusion\.projections|decoders)\.(\d+)\.(.*)", name)
+        if match:
+            group, index, rest = match.groups()
+            sensor = model.sensors[int(index)].name
+            if sensor not in place:
+                continue
+            name = f"{group}.{place[sensor]}.{rest}"
+        if name not in given or given[name].shape != value.shape:
+            raise ValueError(f"cannot start from an agent of another size: {name} does not fit")
+        value.copy_(given[name])

@@ -143,6 +143,10 @@ class DrivingVectorEnv(VectorEnv[Any, Any, Any]):
         commands = self.world.expert_commands()
         return commands.astype(np.float32) if self.continuous else expert.to_discrete(commands, self.task.steers)
 
+    def expert_policy(self) -> NDArray[np.float32]:
+        """The scripted driver's command as probabilities of the discrete actions, (B, 15)."""
+        return expert.to_probabilities(self.world.expert_commands(), self.task.steers)
+
     def render(self) -> Any:
         """A large picture of every world, for people: a tuple of (540, 960, 3) arrays."""
         self._picture = self._picture or Picture(self.task, self.world.surface, self.world.renders)

@@ -138,3 +138,23 @@ def to_discrete(commands: NDArray[np.float64], steers: tuple[float, ...]) -> NDA
     pedal = np.abs(commands[:, :1] * EAGER - np.array(ACCELERATIONS)).argmin(axis=1)
     wheel = np.abs(commands[:, 1:] - np.array(steers)).argmin(axis=1)
     return pedal * 5 + wheel
+
+
+def to_probabilities(commands: NDArray[np.float64], steers: tuple[float, ...]) -> NDArray[np.float32]:
+    """The discrete actions on either side of each command (B, 2), weighted so that their mean is the command: (B, 15).
+
+    What to imitate: it changes smoothly with the state, where the nearest action jumps.
+    """
+    pedal = _between(commands[:, 0] * EAGER, np.array(ACCELERATIONS))  # (B, 3)
+    wheel = _between(commands[:, 1], np.array(steers))  # (B, 5)
+    return (pedal[:, :, None] * wheel[:, None]).reshape(len(commands), -1).astype(np.float32)
+
+
+def _between(values: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights (B, P) of the two places next to each value, in proportion to its nearness."""
+    values = values.clip(places[0], places[-1])
+    above = np.searchsorted(places, values).clip(1, len(places) - 1)
+    share = (values - places[above - 1]) / (places[above] - places[above - 1])
+    rows, weights = np.arange(len(values)), np.zeros((len(values), len(places)))
+    weights[rows, above - 1], weights[rows, above] = 1 - share, share
+    return weights

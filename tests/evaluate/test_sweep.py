@@ -1,0 +1,119 @@
+"""A sweep gives the same ledger on every engine, however often it is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from wiser.evaluate.command import LEDGER, sweep
+from wiser.evaluate.ledger import Ledger
+from wiser.evaluate.sweep import CLEAN, Plan, run_cell, scenario_of
+
+PLAN = {
+    "tasks": ["StopSign"], "methods": ["dropout", "confident"], "faults": ["glare", "missing"], "failures": [0, 2, 5],
+    "steps": 500,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("plan") / "plan.yaml"
+    path.write_text(yaml.safe_dump(PLAN))
+    return path
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(plan, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    assert sweep(str(plan), folder, workers=1) == 0
+    return folder
+
+
+def fingerprint(folder: Path) -> str:
+    return Ledger.open(folder / LEDGER).fingerprint()
+
+
+def test_a_plan_is_a_grid_with_one_clean_cell(plan) -> None:
+    cells = Plan.read(str(plan)).cells()
+    assert len(cells) == 2 * (1 + 2 * 2)
+    assert [cell.method for cell in cells if cell.fault == CLEAN] == ["dropout", "confident"]
+    assert len({cell.key for cell in cells}) == len(cells)
+
+
+def test_presets_are_the_grids_of_the_paper() -> None:
+    multi, single = Plan.read("driving-multi"), Plan.read("driving-single")
+    settings = len(multi.tasks) * len(multi.faults) * len(multi.failures)
+    assert (settings, len(multi.methods)) == (108, 5)
+    assert len(single.faults) * len(single.intensities) * len(single.proportions) * len(single.methods) == 240
+
+
+def test_mistakes_in_a_plan_are_named(tmp_path) -> None:
+    with pytest.raises(ValueError, match="unknown fields \\['fault'\\]"):
+        Plan.from_dict({**PLAN, "fault": ["glare"]})
+    with pytest.raises(ValueError, match="quick"):
+        Plan.read("no-such-plan")
+    with pytest.raises(ValueError, match="unknown method 'confidant'; there are base"):
+        Plan.from_dict({**PLAN, "methods": ["confidant"]}).cells()
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump({**PLAN, "tasks": ["NoTask"]}))
+    assert sweep(str(tmp_path / "bad.yaml"), tmp_path) == 2
+
+
+def test_a_cell_runs_to_the_same_episodes_every_time(plan) -> None:
+    cell = Plan.read(str(plan)).cells()[-1]
+    assert run_cell(cell)[0] == run_cell(cell)[0]
+
+
+def test_methods_meet_the_same_episodes_and_faults(uninterrupted) -> None:
+    rows = Ledger.open(uninterrupted / LEDGER).rows()
+    met = {}
+    for row in rows:
+        met.setdefault(row["method"], set()).add((row["fault"], row["failures"], row["env_seed"], row["failed"]))
+    assert met["dropout"] == met["confident"]
+
+
+def test_a_clean_cell_has_no_scenario_and_five_failures_leave_one_sensor(plan, uninterrupted) -> None:
+    cells = Plan.read(str(plan)).cells()
+    assert scenario_of(cells[0]) is None
+    ledger = Ledger.open(uninterrupted / LEDGER)
+    worst = [cell for cell in cells if cell.failures == 5]
+    assert all(len(episode.failed) == 5 for cell in worst for episode in ledger.episodes(cell.key))
+
+
+def test_a_second_call_has_nothing_to_do(plan, uninterrupted) -> None:
+    before = fingerprint(uninterrupted)
+    assert sweep(str(plan), uninterrupted) == 0
+    assert fingerprint(uninterrupted) == before
+
+
+def test_two_workers_give_the_same_ledger(plan, uninterrupted, tmp_path) -> None:
+    assert sweep(str(plan), tmp_path, workers=2) == 0
+    assert fingerprint(tmp_path) == fingerprint(uninterrupted)
+
+
+def test_killed_ten_times_it_comes_to_the_same_ledger(plan, uninterrupted, tmp_path) -> None:
+    chance = random.Random(0)
+    command = [sys.executable, "-m", "wiser.cli", "sweep", str(plan), "--out", str(tmp_path), "--workers", "2"]
+    for _ in range(10):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(chance.uniform(1.0, 9.0))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert sweep(str(plan), tmp_path, workers=2) == 0
+    assert fingerprint(tmp_path) == fingerprint(uninterrupted)
+
+
+def test_a_ray_cluster_of_two_nodes_gives_the_same_ledger(plan, uninterrupted, tmp_path) -> None:
+    utilities = pytest.importorskip("ray.cluster_utils")
+    cluster = utilities.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster.add_node(num_cpus=1)
+    try:
+        assert sweep(str(plan), tmp_path, engine="ray", workers=2, address=cluster.address) == 0
+    finally:
+        cluster.shutdown()
+    assert fingerprint(tmp_path) == fingerprint(uninterrupted)

@@ -1,0 +1,53 @@
+"""A Ray cluster: `pip install wiser[ray]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wiser.evaluate.engines import Finished
+from wiser.evaluate.engines.local import use_one_thread
+from wiser.evaluate.records import Cell, Episode
+from wiser.evaluate.sweep import run_cell
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """Cells as tasks of one core each, wherever the cluster has room."""
+
+    workers: int = 1
+    """How many cells may be under way at once."""
+    address: str | None = None
+    """Of a running cluster; None starts one on this machine with that many cores."""
+
+    def run(self, cells: Sequence[Cell]) -> Iterator[Finished]:
+        """Run all cells."""
+        try:
+            import ray
+        except ImportError as error:
+            raise RuntimeError("this engine needs Ray: pip install 'wiser[ray]'") from error
+        started = not ray.is_initialized()
+        if started:
+            cores = None if self.address else self.workers
+            ray.init(address=self.address, num_cpus=cores, include_dashboard=False, log_to_driver=False)
+        remote = ray.remote(num_cpus=1)(run_alone)
+        waiting, running = list(reversed(cells)), {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.workers:
+                    cell = waiting.pop()
+                    running[remote.remote(cell)] = cell
+                (done,), _ = ray.wait(list(running), num_returns=1)
+                episodes, seconds = ray.get(done)
+                yield running.pop(done), episodes, seconds
+        finally:
+            for reference in running:
+                ray.cancel(reference, force=True)
+            if started:
+                ray.shutdown()
+
+
+def run_alone(cell: Cell) -> tuple[list[Episode], float]:
+    """Run a cell on one thread."""
+    use_one_thread()
+    return run_cell(cell)

@@ -1,0 +1,41 @@
+"""A pool of processes on this machine, one thread each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import torch
+
+from wiser.evaluate.engines import Finished
+from wiser.evaluate.records import Cell
+from wiser.evaluate.sweep import run_cell
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Cells on `workers` processes of this machine."""
+
+    workers: int = 1
+
+    def run(self, cells: Sequence[Cell]) -> Iterator[Finished]:
+        """Run all cells; what is queued is dropped when the caller stops asking."""
+        pool = ProcessPoolExecutor(self.workers, get_context("spawn"), initializer=use_one_thread)
+        try:
+            running = {pool.submit(run_cell, cell): cell for cell in cells}
+            for future in as_completed(running):
+                episodes, seconds = future.result()
+                yield running[future], episodes, seconds
+        except BrokenProcessPool as error:
+            raise RuntimeError("a worker process died; run the sweep again to go on, with fewer workers if it was "
+                               "out of memory") from error  # fmt: skip
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def use_one_thread() -> None:
+    """Workers share the cores by being many: more threads each would slow all of them down, and change roundings."""
+    torch.set_num_threads(1)

@@ -1,0 +1,66 @@
+"""What is compared: each method is one of a task's agents with a way to treat its sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from wiser.guard import Guard, Rejection
+from wiser.worldmodel.protocol import WorldModel
+
+
+@dataclass(frozen=True)
+class Method:
+    """An agent, a guard round it, and what is done to images before either sees them."""
+
+    agent: str
+    """Which of the task's agents: the last part of its name under `models/`."""
+    selection: str = "none"
+    """How the guard chooses sensors."""
+    rejection: Rejection | None = None
+    """How the guard rejects whole observations."""
+    median: bool = False
+    """Whether images pass a 3x3 median filter first."""
+    about: str = ""
+    """One line for tables and captions."""
+
+    def guard(self, agent: WorldModel, rows: int, seed: int) -> Guard:
+        """Put the agent under guard; the same seed gives every method the same draws."""
+        return Guard(agent, self.selection, self.rejection, rows=rows, seed=seed)
+
+    def prepare(self, obs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Readings as the guard gets them."""
+        return {name: median_filter(value) for name, value in obs.items()} if self.median else obs
+
+
+METHODS: dict[str, Method] = {
+    "base": Method("base", about="trained normally, every sensor trusted"),
+    "augmented": Method("augmented", about="trained with Gaussian noise on its input, every sensor trusted"),
+    "dropout": Method("dropout", about="trained with sensor dropout, every sensor trusted"),
+    "rme": Method("dropout", "random", about="trained with sensor dropout, a random mask at every step"),
+    "confident": Method("dropout", "greedy", about="trained with sensor dropout, greedy selection by surprise"),
+    "exhaustive": Method("dropout", "exhaustive", about="trained with sensor dropout, the best of all subsets"),
+    "single": Method("single", about="one sensor, always trusted"),
+    "filter": Method("single", median=True, about="one sensor behind a 3x3 median filter"),
+    "reject": Method("single", rejection=Rejection(), about="one sensor, rejection sampling"),
+}
+
+
+def find_method(name: str) -> Method:
+    """Look a method up; an unknown name is a ValueError that lists the known ones."""
+    if name not in METHODS:
+        raise ValueError(f"unknown method {name!r}; there are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def median_filter(images: NDArray[Any]) -> NDArray[Any]:
+    """3x3 median of each channel, edges mirrored: (B, H, W, C) uint8; anything else is passed on."""
+    if images.ndim != 4 or images.dtype != np.uint8:
+        return images
+    framed = np.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), "reflect")
+    return np.stack([cv2.medianBlur(image, 3)[1:-1, 1:-1] for image in framed]).reshape(images.shape)

@@ -1,0 +1,133 @@
+"""Closed-loop episodes: all of them side by side as one batch, one guard, one environment.
+
+Every row drives exactly one episode. Row i has the environment's seed `seed + i` and the fault draws of row i, whatever
+the method, so that two methods can be compared episode by episode. A fixed number of episodes is unbiased where a
+fixed number of steps is not: episodes that end early would be counted more often.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+import wiser.envs  # noqa: F401 - registers the environments
+from wiser.evaluate.methods import Method
+from wiser.evaluate.records import Episode
+from wiser.evaluate.tally import DetectionTally
+from wiser.faults import Scenario, SensorFaults
+from wiser.guard import Mode, Verdict
+from wiser.worldmodel.protocol import WorldModel
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is driven: episodes `seed`, `seed + 1`, ... of an environment, broken as the scenario says or clean."""
+
+    env: str
+    episodes: int
+    seed: int
+    scenario: Scenario | None = None
+
+
+def rollout(agent: WorldModel, method: Method, trial: Trial) -> list[Episode]:
+    """Drive all episodes of a trial to their ends."""
+    env, columns = _make(agent, trial)
+    guard = method.guard(agent, trial.episodes, trial.seed)
+    tally = Tally(trial, agent)
+    obs, info = env.reset(seed=trial.seed)
+    while tally.running.any():
+        broken = info.get("broken_sensors", np.zeros((trial.episodes, len(columns)), bool))[:, columns]  # (B, N)
+        action, verdict = guard.act(method.prepare(obs))
+        tally.see(verdict, broken)
+        obs, reward, terminated, truncated, info = env.step(action)
+        tally.score(reward, terminated | truncated, info)
+    env.close()
+    return tally.episodes()
+
+
+def _make(agent: WorldModel, trial: Trial) -> tuple[Any, list[int]]:
+    """The environment, and where the agent's sensors are among the wrapper's columns."""
+    names = [sensor.name for sensor in agent.sensors]
+    env: Any = gymnasium.make_vec(
+        trial.env, trial.episodes, vectorization_mode=gymnasium.VectorizeMode.VECTOR_ENTRY_POINT, sensors=names
+    )
+    if trial.scenario is None:
+        return env, list(range(len(names)))
+    env = SensorFaults(env, trial.scenario)
+    return env, [env.sensor_names.index(name) for name in names]
+
+
+class Tally:
+    """What happened in each row so far. Rows that have ended are no longer counted."""
+
+    def __init__(self, trial: Trial, agent: WorldModel) -> None:
+        rows, self.trial, self.names = trial.episodes, trial, tuple(sensor.name for sensor in agent.sensors)
+        self.running = np.ones(rows, bool)
+        self.total, self.cost = np.zeros(rows), np.zeros(rows)
+        self.steps = np.zeros(rows, np.int64)
+        self.success, self.collision = np.zeros(rows, bool), np.zeros(rows, bool)
+        self.ever_broken = np.zeros((rows, len(self.names)), bool)
+        self.modes = np.zeros((rows, len(Mode)), np.int64)
+        self.detection = DetectionTally(rows, self.names)
+        self.seconds = np.zeros(rows)
+        self.began = time.perf_counter()
+
+    def see(self, verdict: Verdict, broken: NDArray[np.bool_]) -> None:
+        """Count a step's verdict against what is really broken (B, N)."""
+        self.ever_broken |= broken & self.running[:, None]
+        self.modes[np.arange(len(broken)), verdict.mode] += self.running
+        self.detection.add(broken, verdict.trusted, verdict.surprise, sensor_scores(verdict), self.running)
+
+    def score(self, reward: NDArray[Any], done: NDArray[np.bool_], info: dict[str, Any]) -> None:
+        """Count what the step brought; rows that are done end here."""
+        nothing = np.zeros(len(reward))
+        self.total += np.where(self.running, reward, 0.0)
+        self.cost += np.where(self.running, np.asarray(info.get("cost", nothing), float), 0.0)
+        self.steps += self.running
+        for name, happened in (("success", self.success), ("collision", self.collision)):
+            happened |= self.running & np.asarray(info.get(name, nothing), bool)
+        self.running &= ~done
+        self.seconds[done & (self.seconds == 0)] = time.perf_counter() - self.began
+
+    def episodes(self) -> list[Episode]:
+        """One record per row."""
+        shares = self.modes / self.steps[:, None]
+        return [
+            Episode(
+                index=row,
+                env_seed=self.trial.seed + row,
+                fault_seed=self.trial.scenario.seed if self.trial.scenario else 0,
+                failed=tuple(name for name, hit in zip(self.names, self.ever_broken[row], strict=True) if hit),
+                score=float(self.total[row]),
+                length=int(self.steps[row]),
+                cost=float(self.cost[row]),
+                success=bool(self.success[row]),
+                collision=bool(self.collision[row]),
+                complete=True,
+                grounded=float(shares[row, Mode.GROUNDED]),
+                denoised=float(shares[row, Mode.DENOISED]),
+                predictive=float(shares[row, Mode.PREDICTIVE]),
+                fallback=float(shares[row, Mode.FALLBACK]),
+                detection=self.detection.finish(row),
+                seconds=float(self.seconds[row]),
+            )
+            for row in range(len(self.total))
+        ]
+
+
+def sensor_scores(verdict: Verdict) -> NDArray[Any]:
+    """The per-sensor score of a verdict (B, N), NaN where there is none.
+
+    Greedy selection has the surprise of each sensor alone; rejection has M of its one sensor.
+    """
+    if "isolated_surprise" in verdict.scores:
+        return np.asarray(verdict.scores["isolated_surprise"])
+    if "score" in verdict.scores:
+        return np.broadcast_to(np.asarray(verdict.scores["score"])[:, None], verdict.trusted.shape)
+    return np.full(verdict.trusted.shape, np.nan)
+

@@ -1,0 +1,33 @@
+"""The tasks that can be evaluated by name: their environments and their shipped agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wiser.envs.driving.tasks import TIME_LIMIT
+
+
+@dataclass(frozen=True)
+class Task:
+    """Where a task is driven and by whom."""
+
+    env: str
+    """Gymnasium id."""
+    agents: str
+    """Folder under `models/` with one agent per variant."""
+    longest: int
+    """Steps of the longest episode."""
+
+
+TASKS: dict[str, Task] = {
+    "FourLane": Task("wiser/FourLane-v0", "four-lane", TIME_LIMIT),
+    "RightTurn": Task("wiser/RightTurn-v0", "right-turn", TIME_LIMIT),
+    "StopSign": Task("wiser/StopSign-v0", "stop-sign", TIME_LIMIT),
+}
+
+
+def find_task(name: str) -> Task:
+    """Look a task up; an unknown name is a ValueError that lists the known ones."""
+    if name not in TASKS:
+        raise ValueError(f"unknown task {name!r}; there are {', '.join(TASKS)}")
+    return TASKS[name]
