@@ -11,6 +11,7 @@ import tyro
 from wiser.demo import demo
 from wiser.doctor import doctor
 from wiser.envs.driving.record import drive
+from wiser.evaluate.command import sweep
 from wiser.faults.gallery import gallery
 from wiser.train.command import train
 
@@ -19,6 +20,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "drive": drive,
     "doctor": doctor,
     "faults": gallery,
+    "sweep": sweep,
     "train": train,
 }
 

@@ -85,7 +85,9 @@ class Plan:
                     yield Cell(**common, fault=CLEAN, intensity=0.0, proportion=0.0, failures=0)
                 else:
                     name = fault if self.severity == "default" else f"{fault}/{self.severity}"
-                    yield Cell(**common, fault=name, intensity=intensity, proportion=share, failures=failures)
+                    yield Cell(
+                        **common, fault=name, intensity=intensity, proportion=share, failures=failures, onset=self.onset
+                    )
 
 
 def run_cell(cell: Cell) -> tuple[list[Episode], float]:
