@@ -11,7 +11,7 @@ import tyro
 from wiser.demo import demo
 from wiser.doctor import doctor
 from wiser.envs.driving.record import drive
-from wiser.evaluate.command import sweep
+from wiser.evaluate.command import evaluate, sweep
 from wiser.faults.gallery import gallery
 from wiser.train.command import train
 
@@ -19,6 +19,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "demo": demo,
     "drive": drive,
     "doctor": doctor,
+    "eval": evaluate,
     "faults": gallery,
     "sweep": sweep,
     "train": train,
