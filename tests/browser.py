@@ -49,7 +49,7 @@ def visit(browser: Any) -> Iterator[Visit]:
         contexts.append(context)
         context.set_default_timeout(60_000)  # a machine may be busy
         page = context.new_page()
-        page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else 0)
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else 0)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda request: problems.append(request.url) if is_foreign(request.url) else 0)
         page.goto(url)
