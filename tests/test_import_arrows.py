@@ -16,9 +16,17 @@ ALLOWED = {
     "wiser.faults": set(),
     "wiser.envs": set(),
     "wiser.train": {"wiser.worldmodel", "wiser.guard", "wiser.envs"},
+    "wiser.record": {"wiser.worldmodel.protocol", "wiser.guard"},
     "wiser.evaluate": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.record"},
-    "wiser.report": {"wiser.evaluate"},
-    "wiser.cockpit": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.evaluate"},
+    "wiser.report": {"wiser.evaluate", "wiser.record"},
+    "wiser.cockpit": {
+        "wiser.worldmodel",
+        "wiser.guard",
+        "wiser.faults",
+        "wiser.envs",
+        "wiser.evaluate",
+        "wiser.record",
+    },
 }
 
 

@@ -10,7 +10,7 @@ import tyro
 
 from wiser.demo import demo
 from wiser.doctor import doctor
-from wiser.envs.driving.record import drive
+from wiser.drive import drive
 from wiser.evaluate.command import evaluate, sweep
 from wiser.faults.gallery import gallery
 from wiser.train.command import train

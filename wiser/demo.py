@@ -54,7 +54,12 @@ def demo(
     )  # fmt: skip
     recorder = Recorder(model.sensors, LANES, about, beside(model.folder, model.digest))
     driven = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} episodes over"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed} episodes over"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as bar:
         for lane, selection in LANES.items():
             task = bar.add_task(f"{lane:18s}", total=episodes)
@@ -78,5 +83,7 @@ def _table(driven: dict[str, list[Episode]], title: str) -> Table:
     for lane, episodes in driven.items():
         score = statistics.mean([[episode.score for episode in episodes]], np.random.default_rng(0))
         success, collision = (np.mean([getattr(e, name) for e in episodes]) for name in ("success", "collision"))
-        table.add_row(lane, f"{score.value:.0f} ({score.low:.0f} to {score.high:.0f})", f"{success:.0%}", f"{collision:.0%}")
+        table.add_row(
+            lane, f"{score.value:.0f} ({score.low:.0f} to {score.high:.0f})", f"{success:.0%}", f"{collision:.0%}"
+        )
     return table

@@ -62,9 +62,7 @@ def test_what_is_written_comes_back(ledger) -> None:
     assert [episode.seconds for episode in back[:-1]] == [episode.seconds for episode in written]
     assert type(back[0].success) is bool
     assert ledger.finished() == {sweep.cell(1).key}
-    assert ledger.cells() == [
-        {"key": sweep.cell(1).key, **vars(sweep.cell(1)), "episodes": 5, "seconds": 2.5}
-    ]
+    assert ledger.cells() == [{"key": sweep.cell(1).key, **vars(sweep.cell(1)), "episodes": 5, "seconds": 2.5}]
 
 
 def test_timing_is_no_part_of_equality() -> None:

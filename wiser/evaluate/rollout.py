@@ -161,4 +161,3 @@ def sensor_scores(verdict: Verdict) -> NDArray[Any]:
     if "score" in verdict.scores:
         return np.broadcast_to(np.asarray(verdict.scores["score"])[:, None], verdict.trusted.shape)
     return np.full(verdict.trusted.shape, np.nan)
-

@@ -3,7 +3,7 @@
 import cv2
 import pytest
 
-from wiser.envs.driving.record import drive
+from wiser.drive import drive
 
 
 @pytest.mark.parametrize("suffix", [".mp4", ".gif"])
