@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 import tyro
+import yaml
 
 from wiser.envs.driving.scores import normalised_score
 from wiser.guard import calibrate
@@ -39,6 +40,7 @@ def ship(run: Path, name: str, command: str, episodes: int = 100, rows: int = 16
     result = evaluate(config, model, episodes, EVALUATION_SEED)
     calibration = calibrate(model, clean_stream(config, rows), rows, steps, seed=CALIBRATION_SEED)
     calibration.save(folder)
+    (folder / "training.yaml").write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
     (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
     print(f"{folder}: {json.dumps(result)}")
     return folder
@@ -91,7 +93,7 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | expert-normalised | {normalised_score(task, result["score"]):.2f} ({low:.2f} to {high:.2f}) |
 | success | {result["success"]:.0%} |
 
-Stored at half precision; measured as stored. `calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
+`training.yaml`: every setting of that run. Stored at half precision; measured as stored. `calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
 """
 
 
