@@ -93,7 +93,8 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | expert-normalised | {normalised_score(task, result["score"]):.2f} ({low:.2f} to {high:.2f}) |
 | success | {result["success"]:.0%} |
 
-`training.yaml`: every setting of that run. Stored at half precision; measured as stored. `calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
+`training.yaml`: every setting of that run. Stored at half precision; measured as stored.
+`calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
 """
 
 
