@@ -22,7 +22,9 @@ from wiser.worldmodel.store import SHIPPED, load, save
 EVALUATION_SEED, CALIBRATION_SEED = 2_000_000, 3_000_000  # apart from training, its evaluations, and each other
 
 
-def ship(run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 300) -> Path:
+def ship(
+    run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 300, threads: int = 2
+) -> Path:
     """Copy a run's agent to `models/NAME` at half precision, then measure and calibrate that copy.
 
     Args:
@@ -32,8 +34,9 @@ def ship(run: Path, name: str, command: str, episodes: int = 100, rows: int = 16
         episodes: clean episodes of the final evaluation.
         rows: environments of the calibration.
         steps: steps of each of them.
+        threads: Torch threads.
     """
-    torch.set_num_threads(2)
+    torch.set_num_threads(threads)
     config = checkpoint.config_of(run)
     folder = save(load(run / "model"), SHIPPED / name, half=True)
     model = load(folder)
