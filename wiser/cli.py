@@ -13,6 +13,7 @@ from wiser.doctor import doctor
 from wiser.envs.driving.record import drive
 from wiser.evaluate.command import sweep
 from wiser.faults.gallery import gallery
+from wiser.report.command import report
 from wiser.train.command import train
 
 COMMANDS: dict[str, Callable[..., Any]] = {
@@ -20,6 +21,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "drive": drive,
     "doctor": doctor,
     "faults": gallery,
+    "report": report,
     "sweep": sweep,
     "train": train,
 }
