@@ -24,7 +24,7 @@ def build(size: str, batch: int, length: int) -> tuple[Learner, Replay]:
     steps = experience(batch, length + 1)
     for t in range(length + 1):
         step = {name: value[:, t] for name, value in steps.items()}
-        step |= {"label": step["action"], "proceed": np.ones(batch, bool)}
+        step |= {"label": np.eye(ACTIONS)[step["action"]], "proceed": np.ones(batch, bool)}
         step |= {"deter": np.zeros((batch, shape.deter)), "stoch": np.zeros((batch, shape.stoch))}
         replay.add(step, length)
     return Learner(TrainConfig(size=size, batch=batch, length=length), model), replay
