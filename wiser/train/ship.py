@@ -38,6 +38,8 @@ def ship(
     """
     torch.set_num_threads(threads)
     config = checkpoint.config_of(run)
+    if log.read(run)[-1]["update"] < config.updates:
+        raise ValueError(f"{run} is not finished: wiser train --resume {run}")
     folder = save(load(run / "model"), SHIPPED / name, half=True)
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
