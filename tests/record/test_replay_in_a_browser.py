@@ -7,8 +7,7 @@ import pytest
 from tests.browser import until
 from tests.record.runs import HEALED, ONSET, SENSORS, record
 from tests.record.test_page_is_self_contained import EVIL
-from wiser.record import About, Recording, to_html
-from wiser.record.sheets import PIXELS
+from wiser.record import About, Recording, sheets, to_html
 from wiser.record.web import PAGE
 
 LAST = 23
@@ -213,14 +212,14 @@ def test_a_recording_without_extras_has_no_buttons_for_them(visit, tmp_path):
     assert page.locator(".prediction").first.is_hidden()
 
 
-def test_a_view_comes_first_and_a_long_run_uses_many_sheets(visit, tmp_path):
-    steps = PIXELS // (32 * 32) + 20
-    page = visit(to_html(record(steps=steps, view=True), tmp_path / "view.html").as_uri())
+def test_a_view_comes_first_and_frames_come_from_many_sheets(visit, tmp_path, monkeypatch):
+    monkeypatch.setattr(sheets, "PIXELS", 160 * 90 * 5)
+    page = visit(to_html(record(view=True), tmp_path / "view.html").as_uri())
     assert page.locator(".view").count() == 3
     assert page.locator(".tile.main").count() == 0
-    go(page, steps - 1)
+    go(page, LAST)
     shade = "document.querySelector('.view').getContext('2d').getImageData(80, 45, 1, 1).data[0]"
-    until(page, f"Math.abs({shade} - {9 * (steps - 1) % 256}) < 6")
+    until(page, f"Math.abs({shade} - {9 * LAST % 256}) < 6")
 
 
 def test_texts_are_never_run(visit, tmp_path):
