@@ -60,7 +60,7 @@ class Recorder:
         prediction: Mapping[str, Any] | None = None,
         view: Any = None,
         outcome: str = "",
-    ) -> Step:
+    ) -> None:
         """Record one step: what was seen, what the guard said of it, and what the action then earned.
 
         row: which one, if observation, verdict, reward and prediction are those of a batch.
@@ -85,7 +85,6 @@ class Recorder:
             raise ValueError(f"lane {lane!r}: view and predictions come with every step or with none, same in size")
         steps.append(step)
         self._outcome[lane] = outcome
-        return step
 
     def recording(self) -> Recording:
         """Everything so far; may be asked for while lanes still run."""

@@ -46,7 +46,7 @@ class LineChart extends TimeChart {
     super(title, height, length, onSeek);
     Object.assign(this, { lanes, valueOf, band, isBroken, log, alike });
     this.numbers = lanes.map((lane, k) => element("span", { class: "number", "data-line": String(k % LINES.length) }));
-    this.readout.append(...this.numbers.filter((_, k) => lanes[k].steps.some((step) => valueOf(step) !== null)));
+    this.readout.append(...this.numbers);
   }
 
   show(step) {
@@ -66,7 +66,10 @@ class LineChart extends TimeChart {
     if (this.band) this.#paintBand(context, scale, inside);
     this.#paintValues(context, scale);
     this.paintSteps(context);
-    series.forEach((values, k) => this.#paintLine(context, values, scale, lineOf(k)));
+    series.forEach((values, k) => {
+      this.numbers[k].hidden = values.every((value) => value === null); // a score that this lane never measures
+      this.#paintLine(context, values, scale, lineOf(k));
+    });
     context.setLineDash([]);
   }
 
