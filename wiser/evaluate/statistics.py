@@ -49,12 +49,12 @@ def iqm(scores: Strata, rng: np.random.Generator) -> Estimate:
     """
     groups = _groups(scores)
     pooled = np.concatenate(groups)
-    order, cut = np.argsort(pooled), pooled.size // 4
+    order, cut, origin = np.argsort(pooled), pooled.size // 4, pooled[0]
 
     def statistic(counts: Counts) -> Array:
         upto = np.cumsum(np.concatenate(counts, axis=1)[:, order], axis=1)  # (R, n): scores drawn up to the i-th lowest
         kept = np.diff(np.clip(upto, cut, pooled.size - cut), axis=1, prepend=cut)
-        return kept @ pooled[order] / (pooled.size - 2 * cut)
+        return origin + kept @ (pooled[order] - origin) / (pooled.size - 2 * cut)
 
     return _bootstrap(statistic, [groups], rng)
 
@@ -63,11 +63,11 @@ def probability_of_improvement(ours: Strata, theirs: Strata, rng: np.random.Gene
     """Probability that a score of ours exceeds one of theirs in its stratum, ties counted half; mean over strata."""
     x, y = _groups(ours), _groups(theirs)
     _same_strata(x, y)
-    wins = [(np.sign(a[:, None] - b) + 1) / (2 * a.size * b.size) for a, b in zip(x, y, strict=True)]
+    wins = [(np.sign(a[:, None] - b) + 1) / 2 for a, b in zip(x, y, strict=True)]
 
     def statistic(drawn: Counts, against: Counts) -> Array:
-        terms = [((a @ won) * b).sum(1) for a, won, b in zip(drawn, wins, against, strict=True)]
-        return np.mean(terms, axis=0)
+        shares = [((a @ won) * b).sum(1) / won.size for a, won, b in zip(drawn, wins, against, strict=True)]
+        return np.mean(shares, axis=0)
 
     return _bootstrap(statistic, [x, y], rng)
 
@@ -119,8 +119,9 @@ def _same_strata(*samples: list[Array]) -> None:
 
 
 def _means(counts: Counts, groups: list[Array]) -> Array:
-    """(strata, R)."""
-    return np.stack([count @ group / group.size for count, group in zip(counts, groups, strict=True)])
+    """(strata, R). Measured from one of the scores, so that equal scores have exactly that mean in every resample."""
+    pairs = zip(counts, groups, strict=True)
+    return np.stack([group[0] + count @ (group - group[0]) / group.size for count, group in pairs])
 
 
 def _bootstrap(statistic: Callable[..., Array], samples: list[list[Array]], rng: np.random.Generator) -> Estimate:
