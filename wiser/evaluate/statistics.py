@@ -49,12 +49,12 @@ def iqm(scores: Strata, rng: np.random.Generator) -> Estimate:
     """
     groups = _groups(scores)
     pooled = np.concatenate(groups)
-    order, cut, origin = np.argsort(pooled), pooled.size // 4, pooled[0]
+    order, cut = np.argsort(pooled), pooled.size // 4
 
     def statistic(counts: Counts) -> Array:
         upto = np.cumsum(np.concatenate(counts, axis=1)[:, order], axis=1)  # (R, n): scores drawn up to the i-th lowest
         kept = np.diff(np.clip(upto, cut, pooled.size - cut), axis=1, prepend=cut)
-        return origin + kept @ (pooled[order] - origin) / (pooled.size - 2 * cut)
+        return kept @ pooled[order] / (pooled.size - 2 * cut)
 
     return _bootstrap(statistic, [groups], rng)
 
@@ -119,9 +119,8 @@ def _same_strata(*samples: list[Array]) -> None:
 
 
 def _means(counts: Counts, groups: list[Array]) -> Array:
-    """(strata, R). Measured from one of the scores, so that equal scores have exactly that mean in every resample."""
-    pairs = zip(counts, groups, strict=True)
-    return np.stack([group[0] + count @ (group - group[0]) / group.size for count, group in pairs])
+    """(strata, R)."""
+    return np.stack([count @ group / group.size for count, group in zip(counts, groups, strict=True)])
 
 
 def _bootstrap(statistic: Callable[..., Array], samples: list[list[Array]], rng: np.random.Generator) -> Estimate:
@@ -138,7 +137,8 @@ def _bootstrap(statistic: Callable[..., Array], samples: list[list[Array]], rng:
     if np.isnan(replicas).any():
         return Estimate(value, -np.inf, np.inf)
     low, high = np.quantile(replicas, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-    return Estimate(value, float(low), float(high))
+    # Where all resamples agree, rounding could put them a hair beside the value; error bars may not be negative.
+    return Estimate(value, min(value, float(low)), max(value, float(high)))
 
 
 def _draw(size: int, resamples: int, rng: np.random.Generator) -> Array:
