@@ -104,8 +104,10 @@ def test_order_of_writing_does_not_show(tmp_path) -> None:
 
 def test_the_fingerprint_sees_every_field_but_the_timing(tmp_path) -> None:
     first = sweep.episodes(1)[0]
-    changes = [{}, {"seconds": 99.0}, {"score": 0.25}, {"length": 1}, {"complete": False}, {"cost": 0.0}, {"failed": ()},
-               {"env_seed": 5}, {"fault_seed": 5}, {"detection": None}, {"success": None}, {"predictive": 0.2}]  # fmt: skip
+    changes: list[dict] = [
+        {}, {"seconds": 99.0}, {"score": 0.25}, {"length": 1}, {"complete": False}, {"cost": 0.0}, {"failed": ()},
+        {"env_seed": 5}, {"fault_seed": 5}, {"detection": None}, {"success": None}, {"predictive": 0.2},
+    ]  # fmt: skip
     prints = []
     for number, change in enumerate(changes):
         ledger = Ledger.open(tmp_path / str(number))
