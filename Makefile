@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 THREADS := OMP_NUM_THREADS=1
+NO_BROWSER := No Chromium: tests of web pages will skip. Install it with your package manager, as in: sudo apt-get install chromium
 
-.PHONY: test demo lint bench clean
+.PHONY: test demo lint bench clean browser
 
-test: .venv/ready
+test: .venv/ready browser
 	$(THREADS) $(BIN)/python -m pytest -n 2
 
 demo: .venv/ready
@@ -22,6 +23,13 @@ bench: .venv/bench
 clean:
 	rm -rf .venv
 
+# Tests of web pages need Chromium; they skip where it cannot be had.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium || echo "$(NO_BROWSER)"; \
+	else echo "$(NO_BROWSER)"; fi
+
 # torch goes in first and pinned: a free choice would pull gigabytes of CUDA onto machines without a GPU.
 .venv/ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -29,6 +37,8 @@ clean:
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .[dev]
 	touch $@
 
+# sheeprl goes in alone: it asks for a second OpenCV, which would overwrite ours, and for packages an update never uses.
 .venv/bench: .venv/ready
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .[dev,bench]
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .[dev,bench,peers]
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps sheeprl
 	touch $@

@@ -11,14 +11,22 @@ SEAM = {"wiser.worldmodel.protocol", "wiser.worldmodel.latents"}
 # part of the house -> prefixes of wiser modules it may import besides its own
 ALLOWED = {
     "wiser.worldmodel": set(),
-    "wiser.demo": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.train"},
+    "wiser.demo": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.evaluate", "wiser.record"},
     "wiser.guard": SEAM,
     "wiser.faults": set(),
     "wiser.envs": set(),
     "wiser.train": {"wiser.worldmodel", "wiser.guard", "wiser.envs"},
-    "wiser.evaluate": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.train"},
-    "wiser.report": {"wiser.evaluate"},
-    "wiser.cockpit": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.evaluate"},
+    "wiser.record": {"wiser.worldmodel.protocol", "wiser.guard"},
+    "wiser.evaluate": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.record"},
+    "wiser.report": {"wiser.evaluate", "wiser.record"},
+    "wiser.cockpit": {
+        "wiser.worldmodel",
+        "wiser.guard",
+        "wiser.faults",
+        "wiser.envs",
+        "wiser.evaluate",
+        "wiser.record",
+    },
 }
 
 

@@ -10,8 +10,8 @@ import tyro
 
 from wiser.demo import demo
 from wiser.doctor import doctor
-from wiser.envs.driving.record import drive
-from wiser.evaluate.command import sweep
+from wiser.drive import drive
+from wiser.evaluate.command import evaluate, sweep
 from wiser.faults.gallery import gallery
 from wiser.report.command import report
 from wiser.train.command import train
@@ -20,6 +20,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "demo": demo,
     "drive": drive,
     "doctor": doctor,
+    "eval": evaluate,
     "faults": gallery,
     "report": report,
     "sweep": sweep,

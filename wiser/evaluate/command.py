@@ -1,4 +1,4 @@
-"""`wiser sweep PRESET`: run what is missing of a plan, and keep it."""
+"""`wiser eval AGENT` drives some episodes; `wiser sweep PLAN` runs what is missing of a plan, and keeps it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,85 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
+import torch
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from wiser.evaluate import statistics
+from wiser.evaluate.benchmark import describe
 from wiser.evaluate.engines import Engine, engine_by_name
 from wiser.evaluate.ledger import Ledger
-from wiser.evaluate.sweep import Plan
+from wiser.evaluate.methods import Method
+from wiser.evaluate.rollout import Trial, rollout
+from wiser.evaluate.sweep import FIRST_SEED, Plan
+from wiser.evaluate.watch import RecordRow
+from wiser.faults import Scenario
+from wiser.guard.calibration import beside
+from wiser.record import About, Recorder
+from wiser.record import export as export_recording
+from wiser.worldmodel.store import load
 
 LEDGER = "ledger.sqlite"
+
+
+def evaluate(
+    agent: Annotated[str, tyro.conf.Positional],
+    env: Annotated[str, tyro.conf.Positional],
+    methods: tuple[str, ...] = ("none", "greedy"),
+    fault: str | None = None,
+    broken: int = 1,
+    intensity: float = 1.0,
+    proportion: float = 1.0,
+    onset: int = 0,
+    episodes: int = 16,
+    seed: int = FIRST_SEED,
+    record: Path | None = None,
+    threads: int = 2,
+) -> int:
+    """Drive episodes with an agent, its sensors broken or not, and compare ways to treat them.
+
+    Args:
+        agent: a shipped agent or a model folder.
+        env: Gymnasium id of the environment, such as wiser/FourLane-v0.
+        methods: ways to select sensors: none, greedy, exhaustive, random.
+        fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
+        broken: how many fail, drawn for each episode.
+        intensity: how badly; 0 is clean, 1 severe.
+        proportion: share of the steps at which they are broken.
+        onset: first step at which anything breaks.
+        episodes: driven side by side, the same ones for every method.
+        seed: of the first episode.
+        record: write the first episode of every method to this file: .html, .mp4, .gif, .rrd or .npz.
+        threads: Torch threads.
+    """
+    torch.set_num_threads(threads)
+    console = Console()
+    try:
+        model = load(agent)
+        scenario = None
+        if fault is not None:
+            scenario = Scenario(
+                faults=(fault,), sensors=broken, intensity=intensity, proportion=proportion, onset=onset, seed=seed
+            )
+        about = About(f"{agent}: {describe(scenario) if scenario else 'clean'}", env, agent, (seed,))
+        recorder = Recorder(model.sensors, {name: name for name in methods}, about, beside(model.folder, model.digest))
+        for name in methods:
+            watch = RecordRow(recorder, name, model, fault or "") if record else None
+            driven = rollout(model, Method("", name), Trial(env, episodes, seed, scenario), watch)
+            score = statistics.mean([[episode.score for episode in driven]], np.random.default_rng(seed))
+            success = np.mean([bool(episode.success) for episode in driven])
+            console.print(
+                f"{name:12s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %), "
+                f"success {success:.0%}, {episodes} episodes"
+            )
+        if record:
+            console.print(f"Recorded: {export_recording(recorder.recording(), record)}")
+    except ValueError as error:
+        console.print(f"[red]{error}[/]")
+        return 2
+    return 0
 
 
 def sweep(

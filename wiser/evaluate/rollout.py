@@ -8,8 +8,9 @@ fixed number of steps is not: episodes that end early would be counted more ofte
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -21,7 +22,7 @@ from wiser.evaluate.records import Episode
 from wiser.evaluate.tally import DetectionTally
 from wiser.faults import Scenario, SensorFaults
 from wiser.guard import Mode, Verdict
-from wiser.worldmodel.protocol import WorldModel
+from wiser.worldmodel.protocol import Belief, WorldModel
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,48 @@ class Trial:
     scenario: Scenario | None = None
 
 
-def rollout(agent: WorldModel, method: Method, trial: Trial) -> list[Episode]:
-    """Drive all episodes of a trial to their ends."""
+class Moment(NamedTuple):
+    """One step of all rows, for those who watch."""
+
+    obs: Mapping[str, Any]
+    """What the guard was given."""
+    verdict: Verdict
+    """What it made of it."""
+    belief: Belief
+    """What it then believed."""
+    broken: NDArray[np.bool_]
+    """(B, N): the truth."""
+    reward: NDArray[Any]
+    """(B,): what the action earned."""
+    running: NDArray[np.bool_]
+    """(B,): rows whose episode goes on."""
+    info: Mapping[str, Any]
+    """What the environment said after the action."""
+
+    def outcome(self, row: int) -> str:
+        """How the episode of a row ended, in a word."""
+        flags = ("success", "collision", "off_route", "stop_violation")
+        happened = [name for name in flags if name in self.info and self.info[name][row]]
+        return happened[0].replace("_", " ") if happened else "time is up"
+
+
+def rollout(
+    agent: WorldModel, method: Method, trial: Trial, watch: Callable[[Moment], None] | None = None
+) -> list[Episode]:
+    """Drive all episodes of a trial to their ends; `watch` is shown every step."""
     env, columns = _make(agent, trial)
     guard = method.guard(agent, trial.episodes, trial.seed)
     tally = Tally(trial, agent)
     obs, info = env.reset(seed=trial.seed)
     while tally.running.any():
         broken = info.get("broken_sensors", np.zeros((trial.episodes, len(columns)), bool))[:, columns]  # (B, N)
-        action, verdict = guard.act(method.prepare(obs))
+        seen = method.prepare(obs)
+        action, verdict = guard.act(seen)
         tally.see(verdict, broken)
         obs, reward, terminated, truncated, info = env.step(action)
         tally.score(reward, terminated | truncated, info)
+        if watch is not None:
+            watch(Moment(seen, verdict, guard.belief, broken, reward, tally.running.copy(), info))
     env.close()
     return tally.episodes()
 
@@ -130,4 +161,3 @@ def sensor_scores(verdict: Verdict) -> NDArray[Any]:
     if "score" in verdict.scores:
         return np.broadcast_to(np.asarray(verdict.scores["score"])[:, None], verdict.trusted.shape)
     return np.full(verdict.trusted.shape, np.nan)
-

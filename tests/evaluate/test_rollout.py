@@ -1,0 +1,95 @@
+"""Rollouts: paired, per row, and counted as by hand."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import wiser
+from wiser.evaluate.methods import METHODS, Method, find_method, median_filter
+from wiser.evaluate.rollout import Moment, Trial, rollout
+from wiser.faults import Scenario
+from wiser.guard import Guard
+
+ENV = "wiser/StopSign-v0"
+GLARE = Scenario(faults=("glare",), sensors=5, onset=20, seed=3)
+
+
+@pytest.fixture(scope="module")
+def agent():
+    return wiser.load("stop-sign/dropout")
+
+
+def by_hand(agent, seed: int, steps: int) -> list[float]:
+    """Running score of one unguarded episode, in an ordinary single environment."""
+    env = gymnasium.make(ENV, sensors=tuple(sensor.name for sensor in agent.sensors))
+    guard, total, scores = Guard(agent, "none", seed=seed), 0.0, []
+    obs, _ = env.reset(seed=seed)
+    for _ in range(steps):
+        obs, reward, terminated, truncated, _ = env.step(guard.act(obs)[0])
+        total += float(reward)
+        scores.append(total)
+        if terminated or truncated:
+            break
+    return scores
+
+
+def test_a_row_is_the_episode_one_would_drive_by_hand(agent) -> None:
+    seen: list[float] = []
+    episodes = rollout(agent, Method("", "none"), Trial(ENV, 2, 900_000), lambda moment: seen.append(moment.reward[1]))
+    alone = by_hand(agent, 900_001, 500)
+    assert episodes[1].length == len(alone)
+    np.testing.assert_allclose(np.cumsum(seen)[: len(alone)], alone, rtol=1e-4, atol=1e-3)
+    assert episodes[1].score == pytest.approx(alone[-1], rel=1e-4, abs=1e-3)
+
+
+def test_counts_end_with_the_episode(agent) -> None:
+    moments: list[Moment] = []
+    episodes = rollout(agent, Method("", "greedy"), Trial(ENV, 2, 900_000, GLARE), moments.append)
+    for row, episode in enumerate(episodes):
+        steps = [moment for i, moment in enumerate(moments) if i == 0 or moments[i - 1].running[row]]
+        assert episode.length == len(steps)
+        assert episode.score == pytest.approx(sum(moment.reward[row] for moment in steps))
+        assert episode.detection.faulty_steps == sum(bool(moment.broken[row].any()) for moment in steps)
+        assert episode.detection.clean_steps == 20
+        assert len(episode.failed) == 5
+        shares = (episode.grounded, episode.denoised, episode.predictive, episode.fallback)
+        assert sum(shares) == pytest.approx(1.0)
+
+
+def test_every_method_meets_the_same_faults(agent) -> None:
+    trial = Trial(ENV, 2, 900_000, GLARE)
+    first, second = (rollout(agent, Method("", how), trial) for how in ("none", "greedy"))
+    assert [episode.failed for episode in first] == [episode.failed for episode in second]
+    assert [episode.env_seed for episode in first] == [900_000, 900_001]
+
+
+def test_a_trial_repeats_byte_for_byte(agent) -> None:
+    trial = Trial(ENV, 2, 900_000, GLARE)
+    assert rollout(agent, METHODS["rme"], trial) == rollout(agent, METHODS["rme"], trial)
+
+
+def test_median_filter_is_the_median_of_nine() -> None:
+    images = np.random.default_rng(0).integers(0, 256, (2, 6, 7, 3), np.uint8)
+    framed = np.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), "reflect")
+    nine = [framed[:, i : i + 6, j : j + 7] for i in range(3) for j in range(3)]
+    np.testing.assert_array_equal(median_filter(images), np.median(np.stack(nine), axis=0).astype(np.uint8))
+    vector = np.ones((2, 3), np.float32)
+    assert median_filter(vector) is vector
+
+
+def test_unknown_methods_are_named() -> None:
+    with pytest.raises(ValueError, match="there are base, augmented"):
+        find_method("best")
+
+
+def test_benchmark_compares_and_prints(agent, tmp_path) -> None:
+    table = wiser.benchmark(agent, ENV, [GLARE], ["none", "greedy"], episodes=2, seed=900_000)
+    assert [(row.scenario, row.method) for row in table] == [
+        ("clean", "none"), ("clean", "greedy"), ("glare 1 on 5 sensors", "none"), ("glare 1 on 5 sensors", "greedy"),
+    ]  # fmt: skip
+    direct = rollout(agent, Method("", "greedy"), Trial(ENV, 2, 900_000, GLARE))
+    assert table[3].score == pytest.approx(np.mean([episode.score for episode in direct]))
+    assert table[3].resilience == pytest.approx(table[3].score / table[1].score)
+    assert "glare 1 on 5 sensors" in str(table)
+    table.to_csv(tmp_path / "table.csv")
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 5
