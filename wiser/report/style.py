@@ -65,6 +65,11 @@ def spaced(task: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", task)
 
 
+def slug(text: str) -> str:
+    """A name for files and links."""
+    return re.sub(r"\W+", "-", text).strip("-").lower()
+
+
 def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, Any]:
     """A figure of text width with a grid of axes (rows, columns), each row `height` inches."""
     width = min(WIDTH, max(3.4, 2.4 * columns))

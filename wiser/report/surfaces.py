@@ -197,7 +197,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         expected = [setting for grid in grids for setting in grid]
         points = [sweep.points[setting] for setting in expected if setting in sweep.points]
         yield Exhibit(
-            f"surfaces-{task.lower()}",
+            f"surfaces-{style.slug(style.spaced(task))}",
             f"{TITLE}: {style.spaced(task)}",
             f"Mean score with {sensors(expected[0].failures)} broken, over the intensity of the fault and the share of "
             "steps it affects; one scale for all. Mean height: the volume under a surface by the trapezoid rule, over "
