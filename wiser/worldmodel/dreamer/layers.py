@@ -64,19 +64,6 @@ class _RMSNormSiLU(torch.autograd.Function):
         return grad_normal.addcmul_(normal, along, value=-1.0).mul_(inverse), grad_scale
 
 
-class NormActChannels(nn.Module):
-    """RMSNorm over the channels of (B, C, H, W), then SiLU."""
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(channels))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, C, H, W)."""
-        mean_square = x.square().mean(1, keepdim=True)  # (B, 1, H, W)
-        return F.silu(x * torch.rsqrt(mean_square + _EPSILON) * self.scale[:, None, None])
-
-
 class BlockLinear(nn.Module):
     """Block-diagonal affine layer: each of `blocks` groups of units sees only its own part of the input."""
 
@@ -101,12 +88,3 @@ class MLP(nn.Sequential):
         for width in widths[:-1]:
             parts += [linear(width, units), NormAct(units)]
         super().__init__(*parts)
-
-
-def conv(inputs: int, outputs: int, kernel: int = 5) -> nn.Conv2d:
-    """Same-size convolution with DreamerV3's initialisation."""
-    layer = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2)
-    init_weight(layer.weight, inputs * kernel * kernel)
-    assert layer.bias is not None
-    nn.init.zeros_(layer.bias)
-    return layer
