@@ -49,19 +49,19 @@ class _RMSNormSiLU(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, scale: Tensor) -> Tensor:
         size = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
         inverse = torch.rsqrt(size.square() / x.shape[-1] + _EPSILON)  # (..., 1)
-        y = (x * inverse).mul_(scale)
-        ctx.save_for_backward(x, scale, inverse, y)
+        normal = x * inverse
+        y = normal * scale
+        ctx.save_for_backward(normal, scale, inverse, y)
         return F.silu(y)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
-        x, scale, inverse, y = ctx.saved_tensors
+        normal, scale, inverse, y = ctx.saved_tensors
         grad_y = torch.ops.aten.silu_backward(grad, y)
-        normal = x * inverse
-        grad_scale = (grad_y * normal).flatten(0, -2).sum(0)
-        grad_normal = grad_y.mul_(scale)
-        along = (grad_normal * normal).mean(-1, keepdim=True)
-        return grad_normal.addcmul_(normal, along, value=-1.0).mul_(inverse), grad_scale
+        pull = grad_y * normal
+        along = (pull @ (scale / len(scale)))[..., None]  # a product sums short rows faster than a mean does
+        grad_x = grad_y.mul_(scale).addcmul_(normal, along, value=-1.0).mul_(inverse)
+        return grad_x, pull.flatten(0, -2).sum(0)
 
 
 class BlockLinear(nn.Module):
