@@ -23,7 +23,7 @@ from wiser.worldmodel.protocol import Sensor
 
 BARS = 64  # pixels of the square in which numbers are drawn as bars
 PAGE = Path(__file__).parent / "page"
-SCRIPTS = ("dom.js", "lane.js", "chart.js", "traces.js", "unpack.js", "replay.js")
+SCRIPTS = ("dom.js", "lane.js", "chart.js", "traces.js", "panel.js", "unpack.js", "replay.js")
 
 
 def to_html(recording: Recording, path: str | Path) -> Path:

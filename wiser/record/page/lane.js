@@ -8,6 +8,7 @@
        state:      "trusted" | "masked" | "unhealthy"
        reason:     why it is not trusted, or ""
        fault:      what really breaks it, or ""
+       stale:      steps for which it has repeated itself while the world moved on, if known
        reading:    picture, numbers, or null if there is none
        prediction: picture, numbers, or null: what the model believes it shows
      }
@@ -23,11 +24,13 @@
 */
 
 const LARGE = 128; // pictures from this width on are photographs, not pixels to be counted
+const STALE_FROM = 5; // steps from which on it is worth a mark
 
 class LaneView {
-  /** lane: {name, method, hasView}; index decides the look of its line; a click calls onEnlarge(index of a sensor). */
-  constructor(sensors, lane, index, measure, onEnlarge) {
-    this.tiles = sensors.map((sensor, k) => new Tile(sensor, () => onEnlarge(k)));
+  /** lane: {name, method, hasView}; index decides the look of its line; a click on a sensor calls onPress(its index),
+      and `invitation` says what that does. */
+  constructor(sensors, lane, index, measure, onPress, invitation = "Show large") {
+    this.tiles = sensors.map((sensor, k) => new Tile(sensor, () => onPress(k), invitation));
     this.mode = element("span", { class: "mode" });
     this.measure = element("output", { class: "measure", title: measure });
     this.note = element("p", { class: "note" });
@@ -57,39 +60,43 @@ class LaneView {
 }
 
 class Tile {
-  constructor(sensor, onEnlarge) {
-    this.sensor = sensor;
+  constructor(sensor, onPress, invitation) {
+    Object.assign(this, { sensor, invitation });
     const { width, height } = sensor;
     this.reading = element("canvas", { class: "reading", "aria-hidden": "true", width, height });
     this.prediction = element("canvas", { class: "prediction", "aria-hidden": "true", width, height });
     this.fault = element("span", { class: "fault" });
+    this.stale = element("span", { class: "stale", title: "it repeats itself while the world moves on" });
     this.word = element("span", { class: "word" });
     this.light = element("span", { class: "light" }, element("i"), this.word);
     this.button = element("button", { type: "button", class: "pictures" }, this.reading, this.prediction);
-    this.button.addEventListener("click", onEnlarge);
+    this.button.addEventListener("click", onPress);
     this.root = element("figure", { class: "tile", "data-sensor": sensor.name },
-      this.button, this.fault,
+      this.button, element("div", { class: "badges" }, this.fault, this.stale),
       element("figcaption", {},
         element("span", { class: "name", title: sensor.name }, spoken(sensor.name)), this.light));
   }
 
-  show({ state, reason, fault, reading, prediction }) {
+  show({ state, reason, fault, stale, reading, prediction }) {
     this.root.dataset.state = this.light.dataset.state = state;
     this.word.textContent = state === "unhealthy" && reason ? reason : state;
     this.light.title = reason ? `${state}: ${reason}` : state;
     this.fault.textContent = fault;
     this.fault.hidden = !fault;
-    this.button.setAttribute("aria-label", describe(this.sensor, state, reason, fault));
+    this.stale.textContent = `stale ${stale}`;
+    this.stale.hidden = !(stale >= STALE_FROM);
+    this.button.setAttribute("aria-label", this.#describe(state, reason, fault));
     this.root.classList.toggle("absent", reading === null);
     paint(this.reading, reading, this.sensor);
     paint(this.prediction, prediction, this.sensor);
   }
-}
 
-function describe(sensor, state, reason, fault) {
-  const why = reason ? `, ${reason}` : "";
-  const truth = fault ? `; really broken by ${fault}` : "";
-  return `${spoken(sensor.name)}: ${state}${why}${truth}. Show large`;
+  #describe(state, reason, fault) {
+    const why = reason ? `, ${reason}` : "";
+    const truth = fault ? `; really broken by ${fault}` : "";
+    const still = this.stale.hidden ? "" : `; ${this.stale.textContent} steps`;
+    return `${spoken(this.sensor.name)}: ${state}${why}${truth}${still}. ${this.invitation}`;
+  }
 }
 
 function modeText({ mode, blind, reset }) {

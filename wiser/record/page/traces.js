@@ -46,7 +46,7 @@ class LineChart extends TimeChart {
     super(title, height, length, onSeek);
     Object.assign(this, { lanes, valueOf, band, isBroken, log, alike });
     this.numbers = lanes.map((lane, k) => element("span", { class: "number", "data-line": String(k % LINES.length) }));
-    this.readout.append(...this.numbers.filter((_, k) => lanes[k].steps.some((step) => valueOf(step) !== null)));
+    this.readout.append(...this.numbers);
   }
 
   show(step) {
@@ -66,7 +66,10 @@ class LineChart extends TimeChart {
     if (this.band) this.#paintBand(context, scale, inside);
     this.#paintValues(context, scale);
     this.paintSteps(context);
-    series.forEach((values, k) => this.#paintLine(context, values, scale, lineOf(k)));
+    series.forEach((values, k) => {
+      this.#paintLine(context, values, scale, lineOf(k));
+      this.numbers[k].hidden = values.every((value) => value === null);
+    });
     context.setLineDash([]);
   }
 
@@ -111,7 +114,7 @@ class LineChart extends TimeChart {
 function chooseScale(values, mayBeLog, top, bottom) {
   const known = values.filter((value) => value !== null && value !== undefined);
   const positive = known.filter((value) => value > 0).sort((a, b) => a - b);
-  let low = Math.min(0, ...known), high = Math.max(...known, low + 1e-9);
+  let low = Math.min(0, ...known), high = Math.max(...known, low + (known.length ? 1e-9 : 1));
   const typical = positive[Math.floor(positive.length * 0.02)];
   if (!mayBeLog || low < 0 || !positive.length || high / typical < LOG_FROM) {
     high += 0.05 * (high - low);
