@@ -1,0 +1,77 @@
+"""One browser that watches: it is sent the newest when it has seen the last, and its orders are carried out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from wiser.cockpit.board import Place
+from wiser.cockpit.orders import Orders
+from wiser.cockpit.simulation import Simulation
+
+IN_FLIGHT = 2  # messages that may be on their way: one is drawn while the next one travels
+PATIENCE = 30.0  # seconds after which somebody who sees nothing no longer counts as watching
+SEEN = "seen"  # what a viewer sends back for every message it got
+
+
+class Viewer:
+    """Serves a connection until it ends."""
+
+    def __init__(self, socket: WebSocket, simulation: Simulation, orders: Orders, greeting: str) -> None:
+        self.socket, self.simulation, self.orders, self.greeting = socket, simulation, orders, greeting
+        self._news, self._seen, self._unseen = asyncio.Event(), asyncio.Event(), 0
+
+    async def serve(self) -> None:
+        """Send and receive side by side; the first to end ends both."""
+        await self.socket.accept()
+        loop = asyncio.get_running_loop()
+        self.simulation.ask(lambda it: it.watch(1))
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            with self.simulation.board.listening(lambda: loop.call_soon_threadsafe(self._news.set)):
+                tasks = [asyncio.create_task(self._send()), asyncio.create_task(self._receive())]
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self.simulation.ask(lambda it: it.watch(-1))
+            for task in tasks:
+                task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+        if any(isinstance(end, TimeoutError) for end in ends):
+            await self.socket.close(1008, "nothing was seen for too long")
+        for end in ends:
+            if isinstance(end, Exception) and not isinstance(end, TimeoutError | WebSocketDisconnect):
+                raise end
+
+    async def _send(self) -> None:
+        place = Place()
+        await self._deliver(self.greeting)
+        while True:
+            await self._news.wait()
+            while self._unseen >= IN_FLIGHT:
+                self._seen.clear()
+                async with asyncio.timeout(PATIENCE):
+                    await self._seen.wait()
+            self._news.clear()
+            for message in self.simulation.board.news(place):
+                await self._deliver(message)
+
+    async def _receive(self) -> None:
+        while (message := await self.socket.receive())["type"] != "websocket.disconnect":
+            text = message.get("text") or ""
+            if text == SEEN:
+                self._unseen -= 1
+                self._seen.set()
+                continue
+            try:
+                await asyncio.wrap_future(self.simulation.ask(self.orders.read(text)))
+            except ValueError as error:
+                await self._deliver(json.dumps({"kind": "error", "text": str(error)}))
+
+    async def _deliver(self, message: str | bytes) -> None:
+        self._unseen += 1
+        if isinstance(message, str):
+            await self.socket.send_text(message)
+        else:
+            await self.socket.send_bytes(message)
