@@ -31,9 +31,9 @@ class Stillness:
         """Steps for which every reading has been stale."""
         before, self._before = self._before, step
         if before is not None:
-            same = {name: _equal(reading, before.readings[name]) for name, reading in step.readings.items()}
+            same = {name: _repeats(reading, before.readings[name]) for name, reading in step.readings.items()}
             moved = not all(same.values()) if step.view is None else not _equal(step.view, before.view)
-            self._steps = {name: (self._steps.get(name, 0) + moved) * same[name] for name in same}
+            self._steps = {name: (self._steps.get(name, 0) + moved) * again for name, again in same.items()}
         return self._steps
 
 
@@ -108,5 +108,10 @@ def _short(value: Any) -> Any:
     return float(f"{float(value):.4g}") if math.isfinite(value) else None
 
 
-def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    return one is not None and other is not None and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+def _repeats(reading: NDArray[Any] | None, before: NDArray[Any] | None) -> bool:
+    """Whether a sensor says the same again. A blank picture says nothing."""
+    return reading is not None and _equal(reading, before) and (reading.size == 1 or bool(np.ptp(reading) > 0))
+
+
+def _equal(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    return other is not None and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")

@@ -8,8 +8,9 @@ import ipaddress
 import json
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -131,6 +132,21 @@ def server(app: Starlette) -> uvicorn.Server:
             timeout_graceful_shutdown=3,
         )
     )
+
+
+@contextmanager
+def running(simulation: Simulation, catalogue: Catalogue, host: str = "127.0.0.1") -> Iterator[str]:
+    """Serve on a free port, in a thread, while the block runs: for notebooks, tools and tests. Gives the address."""
+    listening = listen(host, 0)
+    names = names_of(listening)
+    serving = server(build(simulation, catalogue, names))
+    thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{names[0]}/"
+    finally:
+        serving.should_exit = True
+        thread.join()
 
 
 def _plain(name: str) -> str:

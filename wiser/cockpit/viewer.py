@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from wiser.cockpit.board import Place
@@ -28,21 +29,18 @@ class Viewer:
         await self.socket.accept()
         loop = asyncio.get_running_loop()
         self.simulation.ask(lambda it: it.watch(1))
-        tasks: list[asyncio.Task[None]] = []
         try:
             with self.simulation.board.listening(lambda: loop.call_soon_threadsafe(self._news.set)):
-                tasks = [asyncio.create_task(self._send()), asyncio.create_task(self._receive())]
-                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._send)
+                    await self._receive()
+                    tasks.cancel_scope.cancel()
+        except* TimeoutError:
+            await self.socket.close(1008, "nothing was seen for too long")
+        except* WebSocketDisconnect:
+            pass  # it went while something was on its way
         finally:
             self.simulation.ask(lambda it: it.watch(-1))
-            for task in tasks:
-                task.cancel()
-        ends = await asyncio.gather(*tasks, return_exceptions=True)
-        if any(isinstance(end, TimeoutError) for end in ends):
-            await self.socket.close(1008, "nothing was seen for too long")
-        for end in ends:
-            if isinstance(end, Exception) and not isinstance(end, TimeoutError | WebSocketDisconnect):
-                raise end
 
     async def _send(self) -> None:
         place = Place()
@@ -51,7 +49,7 @@ class Viewer:
             await self._news.wait()
             while self._unseen >= IN_FLIGHT:
                 self._seen.clear()
-                async with asyncio.timeout(PATIENCE):
+                with anyio.fail_after(PATIENCE):
                     await self._seen.wait()
             self._news.clear()
             for message in self.simulation.board.news(place):

@@ -21,10 +21,11 @@ class Episode {
     this.views.forEach((view, k) => view.root.querySelector(".method").replaceChildren(
       methodSelect(methods, this.lanes[k], (name) => onMethod(k, name))));
     const { charts, parts } = tracePanel({ ...about, lanes: this.lanes }, { length: WINDOW, onSeek: () => {} });
-    const trust = this.lanes.map((lane) => new TrustChart("trust over time", about.sensors, lane.steps, WINDOW, () => {}));
-    this.views.forEach((view, k) => view.root.append(trust[k].root));
-    this.charts = [...trust, ...charts];
-    this.traces = parts;
+    const trust = this.lanes.map((lane) =>
+      new TrustChart(`trust, ${lane.name}`, about.sensors, lane.steps, WINDOW, () => {}));
+    this.charts = [...charts, ...trust];
+    const [legend, large, ...small] = parts;
+    this.traces = [legend, large, rowOf("charts", trust), ...small];
     if (!this.lanes.some((lane) => lane.hasView)) for (const view of this.views) view.enlarge(0);
     this.clear();
   }
@@ -78,7 +79,7 @@ class Episode {
     }
   }
 
-  #withPictures(step, { places }, faults) {
+  #withPictures(step, { places, steps }, faults) {
     const cut = (place) => place && { image: this.image, x: place[0], y: place[1], width: place[2], height: place[3] };
     const sensors = step.sensors.map((sensor, k) => ({
       ...sensor,
@@ -86,7 +87,8 @@ class Episode {
       reading: sensor.present ? cut(places.readings[k]) ?? sensor.reading : null,
       prediction: cut(places.predictions[k]) ?? sensor.prediction ?? null,
     }));
-    return { ...step, view: cut(places.view), sensors };
+    const outcome = step.outcome && `${step.outcome} at step ${this.first + steps.length - 1}`;
+    return { ...step, view: cut(places.view), sensors, outcome };
   }
 }
 
