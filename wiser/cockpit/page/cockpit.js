@@ -59,7 +59,7 @@ class Cockpit {
     this.controls.showChoice(about.choice);
     this.modes = [];
     if (this.episode?.fits(about)) {
-      this.episode.clear();
+      this.episode.restart(about);
       return;
     }
     const send = (order) => this.live.send(order);

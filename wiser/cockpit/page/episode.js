@@ -36,6 +36,12 @@ class Episode {
     return form(about) === form(this.about);
   }
 
+  /** Show another episode that fits. */
+  restart(about) {
+    this.about = about;
+    this.clear();
+  }
+
   clear() {
     for (const lane of this.lanes) lane.steps.length = 0;
     this.first = this.end = 0; // of the window, and one after its last step
