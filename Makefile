@@ -37,6 +37,8 @@ browser:
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .[dev]
 	touch $@
 
+# sheeprl goes in alone: it asks for a second OpenCV, which would overwrite ours, and for packages an update never uses.
 .venv/bench: .venv/ready
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .[dev,bench]
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .[dev,bench,peers]
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps sheeprl
 	touch $@

@@ -38,27 +38,42 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Any) -> dict[str, Tab]:
+    """Open pages by the options of their context: a new one costs seconds on a busy machine, a new address does not."""
+    return {}
+
+
 @pytest.fixture
-def visit(browser: Any) -> Iterator[Visit]:
+def visit(browser: Any, tabs: dict[str, Tab]) -> Iterator[Visit]:
     """`visit(url, width=1400, **context options)` -> a page. In the end nothing may have gone wrong on any of them:
     no error in the console, no exception, no request to anywhere but this machine."""
-    contexts, problems = [], []
+    used: list[Tab] = []
 
     def open_page(url: str, width: int = 1400, height: int = 900, **options: Any) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        context.set_default_timeout(60_000)  # a machine may be busy
-        page = context.new_page()
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else 0)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: problems.append(request.url) if is_foreign(request.url) else 0)
-        page.goto(url)
-        return page
+        name = repr(sorted(options.items()))
+        tab = tabs[name] = tabs.get(name) or Tab(browser, options)
+        used.append(tab)
+        tab.problems.clear()
+        tab.page.set_viewport_size({"width": width, "height": height})
+        tab.page.goto(url)
+        return tab.page
 
     yield open_page
-    for context in contexts:
-        context.close()
-    assert not problems
+    assert [tab.problems for tab in used if tab.problems] == []
+
+
+class Tab:
+    """A page and what went wrong on it."""
+
+    def __init__(self, browser: Any, options: dict[str, Any]) -> None:
+        self.problems: list[str] = []
+        context = browser.new_context(**options)
+        context.set_default_timeout(60_000)  # a machine may be busy
+        self.page = context.new_page()
+        self.page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", lambda sent: self.problems.append(sent.url) if is_foreign(sent.url) else None)
 
 
 def until(page: Any, condition: str, seconds: float = 60.0) -> None:

@@ -1,9 +1,9 @@
 import torch
 from hypothesis import settings
 
-from tests.browser import browser, visit
+from tests.browser import browser, tabs, visit
 
-__all__ = ["browser", "visit"]
+__all__ = ["browser", "tabs", "visit"]
 
 torch.set_num_threads(1)
 settings.register_profile("wiser", deadline=None, max_examples=50, derandomize=True)

@@ -14,6 +14,7 @@ from wiser.doctor import doctor
 from wiser.drive import drive
 from wiser.evaluate.command import evaluate, sweep
 from wiser.faults.gallery import gallery
+from wiser.report.command import report
 from wiser.train.command import train
 
 COMMANDS: dict[str, Callable[..., Any]] = {
@@ -23,6 +24,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "doctor": doctor,
     "eval": evaluate,
     "faults": gallery,
+    "report": report,
     "sweep": sweep,
     "train": train,
 }

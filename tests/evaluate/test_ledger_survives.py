@@ -1,4 +1,4 @@
-"""Killed, crowded, out of space, forbidden or handed the wrong file: a ledger keeps what it has and says what is wrong."""
+"""Killed, crowded, out of space, forbidden, given the wrong file: a ledger keeps what it has and says what is wrong."""
 
 import multiprocessing
 import os
@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,34 +18,31 @@ from tests.evaluate import sweep
 from wiser.evaluate import Ledger, LedgerError
 
 fork = multiprocessing.get_context("fork")
-CELLS, EPISODES = 60, 10
+CELLS, EPISODES = 40, 6
 
 
 def resume(path: Path) -> None:
     sweep.write(Ledger.open(path), range(CELLS), EPISODES)
 
 
+class Reference(NamedTuple):
+    fingerprint: str
+    seconds: float
+
+
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory) -> str:
-    path = tmp_path_factory.mktemp("reference") / "ledger"
+def uninterrupted(tmp_path_factory) -> Reference:
+    path, start = tmp_path_factory.mktemp("reference") / "ledger", time.monotonic()
     resume(path)
-    return Ledger.open(path).fingerprint()
+    return Reference(Ledger.open(path).fingerprint(), time.monotonic() - start)
 
 
-@pytest.fixture(scope="module")
-def seconds(tmp_path_factory) -> float:
-    """How long the whole sweep takes on this machine."""
-    start = time.monotonic()
-    resume(tmp_path_factory.mktemp("timed") / "ledger")
-    return time.monotonic() - start
-
-
-def test_killed_ten_times_it_ends_up_the_same(tmp_path, uninterrupted, seconds) -> None:
+def test_killed_ten_times_it_ends_up_the_same(tmp_path, uninterrupted) -> None:
     rng, path, progress = np.random.default_rng(0), tmp_path / "ledger", []
     for _ in range(10):
         child = fork.Process(target=resume, args=(path,))
         child.start()
-        time.sleep(rng.uniform(0, seconds / 6))
+        time.sleep(rng.uniform(0, uninterrupted.seconds / 6))
         os.kill(child.pid, signal.SIGKILL)
         child.join()
         ledger = Ledger.open(path)
@@ -54,7 +52,7 @@ def test_killed_ten_times_it_ends_up_the_same(tmp_path, uninterrupted, seconds) 
     assert progress == sorted(progress)
     assert progress[-1] > 0
     resume(path)
-    assert Ledger.open(path).fingerprint() == uninterrupted
+    assert Ledger.open(path).fingerprint() == uninterrupted.fingerprint
 
 
 def test_killed_inside_a_transaction_it_keeps_nothing_of_the_cell(tmp_path) -> None:
@@ -91,33 +89,30 @@ def test_processes_may_start_and_write_the_same_cells_together(tmp_path, uninter
     for child in children:
         child.join()
     assert [child.exitcode for child in children] == [0] * 4
-    assert Ledger.open(path).fingerprint() == uninterrupted
+    assert Ledger.open(path).fingerprint() == uninterrupted.fingerprint
 
 
 def fill(path: Path) -> int:
     """Write cells until the disk is full; how many were written."""
-    ledger = Ledger.open(path)
-    for number in range(CELLS):
-        try:
-            ledger.write(sweep.cell(number), sweep.episodes(number, EPISODES), 1.0)
-        except LedgerError as error:
-            assert "every cell that was written is kept" in str(error)
-            return number
-    raise AssertionError("the disk never filled up")
+    ledger, written = Ledger.open(path), 0
+    with pytest.raises(LedgerError, match="every cell that was written is kept"):  # noqa: PT012
+        for number in range(CELLS):
+            written += ledger.write(sweep.cell(number), sweep.episodes(number, EPISODES), 1.0)
+    return written
 
 
-def check_filled(path: Path, written: int, uninterrupted: str) -> None:
+def check_filled(path: Path, written: int, uninterrupted: Reference) -> None:
     assert 0 < written < CELLS
     assert Ledger.open(path).finished() == {sweep.cell(number).key for number in range(written)}
     resume(path)
-    assert Ledger.open(path).fingerprint() == uninterrupted
+    assert Ledger.open(path).fingerprint() == uninterrupted.fingerprint
 
 
 def test_a_file_that_may_not_grow_loses_nothing(tmp_path, uninterrupted) -> None:
     path, (receive, send) = tmp_path / "ledger", fork.Pipe(duplex=False)
 
     def run() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         send.send(fill(path))
 
     child = fork.Process(target=run)
@@ -129,7 +124,7 @@ def test_a_file_that_may_not_grow_loses_nothing(tmp_path, uninterrupted) -> None
 
 @pytest.fixture
 def small_disk(tmp_path):
-    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(tmp_path)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(tmp_path)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("mounting a small disk takes root")
     yield tmp_path
@@ -164,13 +159,10 @@ def test_a_read_only_folder_is_named(read_only, name) -> None:
     assert str(read_only) in str(error.value)
 
 
-def test_a_read_only_folder_takes_no_export(tmp_path, read_only) -> None:
-    os.seteuid(os.getuid())
+def test_an_export_that_cannot_be_written_is_named(tmp_path) -> None:
     ledger = Ledger.open(tmp_path / "ledger")
-    if os.geteuid() == 0:
-        return
     with pytest.raises(LedgerError, match="could not export"):
-        ledger.export(read_only)
+        ledger.export(ledger.path / "tables")
 
 
 @pytest.mark.parametrize("content", [b"score\n1\n" * 1000, bytes(range(256)) * 16])

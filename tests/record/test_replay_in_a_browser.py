@@ -7,8 +7,8 @@ import pytest
 from tests.browser import until
 from tests.record.runs import HEALED, ONSET, SENSORS, record
 from tests.record.test_page_is_self_contained import EVIL
-from wiser.record import About, Recording, to_html
-from wiser.record.sheets import PIXELS
+from wiser.record import About, Recording, sheets, to_html
+from wiser.record.web import PAGE
 
 LAST = 23
 
@@ -141,6 +141,15 @@ def test_dragging_in_a_chart_scrubs(page):
     assert step_of(page) == LAST
 
 
+def test_a_finger_on_a_chart_scrubs(visit, address):
+    page = visit(address, width=390, has_touch=True)
+    chart = page.locator("#traces .plot").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] - 13, box["y"] + 40)
+    assert step_of(page) == LAST
+
+
 def test_beliefs_can_be_shown(page):
     prediction = page.locator(".tile .prediction").first
     assert not prediction.is_visible()
@@ -203,14 +212,14 @@ def test_a_recording_without_extras_has_no_buttons_for_them(visit, tmp_path):
     assert page.locator(".prediction").first.is_hidden()
 
 
-def test_a_view_comes_first_and_a_long_run_uses_many_sheets(visit, tmp_path):
-    steps = PIXELS // (32 * 32) + 20
-    page = visit(to_html(record(steps=steps, view=True), tmp_path / "view.html").as_uri())
+def test_a_view_comes_first_and_frames_come_from_many_sheets(visit, tmp_path, monkeypatch):
+    monkeypatch.setattr(sheets, "PIXELS", 160 * 90 * 5)
+    page = visit(to_html(record(view=True), tmp_path / "view.html").as_uri())
     assert page.locator(".view").count() == 3
     assert page.locator(".tile.main").count() == 0
-    go(page, steps - 1)
+    go(page, LAST)
     shade = "document.querySelector('.view').getContext('2d').getImageData(80, 45, 1, 1).data[0]"
-    until(page, f"Math.abs({shade} - {9 * (steps - 1) % 256}) < 6")
+    until(page, f"Math.abs({shade} - {9 * LAST % 256}) < 6")
 
 
 def test_texts_are_never_run(visit, tmp_path):
@@ -223,3 +232,42 @@ def test_texts_are_never_run(visit, tmp_path):
     assert page.locator("h1").text_content() == EVIL
     assert page.locator(".lane h2").first.text_content() == EVIL
     assert page.locator("img").count() == 0
+
+
+LIVE = """
+const sensors = [{name: "camera", width: 8, height: 8}, {name: "range", width: 64, height: 64, low: 0, high: 1}];
+const camera = Object.assign(document.createElement("canvas"), {width: 8, height: 8});
+const steps = [], lane = {name: "live", method: "greedy", hasView: false, steps};
+const view = new LaneView(sensors, lane, 0, "score", () => {});
+const trust = new TrustChart("trust", sensors, steps, 100, () => {});
+const surprise = new LineChart("surprise", 100, [lane], (step) => step.surprise,
+  {length: 100, onSeek() {}, isBroken: () => false});
+document.body.append(view.root, trust.root, surprise.root);
+function feed(state, surprised) {
+  camera.getContext("2d").fillRect(0, 0, 8, 8);
+  steps.push({
+    view: null, mode: "grounded", blind: 0, reset: false, outcome: "",
+    surprise: surprised, scores: {}, measure: steps.length,
+    sensors: [
+      {state, reason: "", fault: "", reading: {image: camera, x: 0, y: 0, width: 8, height: 8}, prediction: null},
+      {state: "trusted", reason: "", fault: "", reading: [0.25], prediction: [0.5]},
+    ],
+  });
+  view.show(steps.at(-1));
+  for (const chart of [trust, surprise]) { chart.draw(); chart.show(steps.length - 1); }
+}
+"""
+
+
+def test_a_live_page_can_feed_lanes_and_traces_step_by_step(visit, tmp_path):
+    scripts = "\n".join((PAGE / name).read_text() for name in ("dom.js", "lane.js", "chart.js", "traces.js"))
+    style = (PAGE / "page.css").read_text()
+    live = tmp_path / "live.html"
+    live.write_text(f"<!doctype html><title>live</title><style>{style}</style><body><script>{scripts}{LIVE}</script>")
+    page = visit(live.as_uri())
+    for state in ("trusted", "masked", "unhealthy"):
+        page.evaluate("state => feed(state, 2.5)", state)
+        assert light(page, 0, "camera").get_attribute("data-state") == state
+    assert page.locator(".measure").text_content() == "2.00"
+    assert page.evaluate("document.querySelector('.reading').getContext('2d').getImageData(4, 4, 1, 1).data[3]") == 255
+    assert page.locator(".readout .number").text_content() == "2.50"

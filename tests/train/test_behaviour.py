@@ -45,6 +45,23 @@ def test_lambda_returns_against_their_definition() -> None:
     np.testing.assert_allclose(found, expected)
 
 
+def test_lambda_returns_are_the_mixture_of_n_step_returns() -> None:
+    """R = (1 - lambda) sum of lambda^(n-1) G_n + lambda^(N-1) G_N, where G_n bootstraps after n rewards."""
+    rng = np.random.default_rng(1)
+    reward, value = rng.normal(size=(2, 3, 7))
+    proceed = rng.random((3, 7))
+    expected = np.zeros((3, 6))
+    for row, t in np.ndindex(3, 6):
+        steps = 6 - t
+        for n in range(1, steps + 1):
+            weight = LAMBDA ** (n - 1) * (1 if n == steps else 1 - LAMBDA)
+            survival = [np.prod(DISCOUNT * proceed[row, t + 1 : t + k]) for k in range(1, n + 2)]
+            rewards = sum(survival[k - 1] * reward[row, t + k] for k in range(1, n + 1))
+            expected[row, t] += weight * (rewards + survival[n] * value[row, t + n])
+    found = lambda_returns(*map(torch.tensor, (reward, proceed, value, value[:, -1])))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 def test_imagination_is_the_model_stepping_on_its_own_prior() -> None:
     model = tiny.model(SENSORS)
     start = belief(model, 3)

@@ -12,8 +12,8 @@ from tests.train.test_resume import SMALL, quiet, weights
 from wiser.train import checkpoint
 from wiser.train.loop import train
 
-WHOLE = replace(SMALL, updates=8, cloning_end=0.5)
-HALF = replace(SMALL, updates=4, cloning_end=1.0)  # the same schedule, stopped half way
+WHOLE = replace(SMALL, updates=8, cloning_end=0.5, cooldown=0.0)
+HALF = replace(SMALL, updates=4, cloning_end=1.0, cooldown=0.0)  # the same schedule, stopped half way
 CODE = """
 import sys
 from pathlib import Path

@@ -131,7 +131,7 @@ def test_presets_stack_and_mistakes_are_named() -> None:
         stack(["no"])
     with pytest.raises(ValueError, match="unknown fields"):
         TrainConfig.from_dict({"wings": 2})
-    fading = replace(config, updates=100, cloning=1.0, cloning_end=0.5, cloning_floor=0.1)
+    fading = replace(config, updates=100, cloning=1.0, cloning_end=0.5, cloning_floor=0.1, cooldown=0.0)
     assert [round(fading.cloning_weight(u), 3) for u in (0, 25, 50, 99)] == [1.0, 0.55, 0.1, 0.1]
     assert [round(fading.guided_share(u), 3) for u in (0, 25, 50, 99)] == [0.5, 0.25, 0.0, 0.0]
     cooling = replace(fading, cooldown=0.5)

@@ -7,7 +7,8 @@ import torch
 from tests import tiny
 from wiser.worldmodel.dreamer.heads import TwoHotHead, features
 from wiser.worldmodel.dreamer.maths import symexp, symlog, twohot_bins, twohot_cross_entropy, twohot_mean
-from wiser.worldmodel.protocol import Belief
+from wiser.worldmodel.latents import kl_categorical, unimix_logprobs
+from wiser.worldmodel.protocol import Belief, Prior
 
 
 def sigmoid(x):
@@ -77,20 +78,64 @@ def test_recurrent_step_and_prior(case) -> None:
     np.testing.assert_allclose(prior.logprobs, log_unimix(logits), atol=1e-5)
 
 
-def test_convolution_tower(case) -> None:
-    model, w, *_ = case
-    image = np.random.default_rng(1).random((2, 16, 16, 3)).astype(np.float32)
+def conv_tower(w, name, image):
+    """Image (B, H, W, C) in [0, 1] -> (B, E), channels first."""
     x = image - 0.5
     for i in range(4):
-        weight, bias = w[f"fusion.towers.0.convs.{i}.weight"], w[f"fusion.towers.0.convs.{i}.bias"]
+        weight, bias = w[f"{name}.convs.{i}.weight"], w[f"{name}.convs.{i}.bias"]
         padded = np.pad(x, ((0, 0), (2, 2), (2, 2), (0, 0)))
         windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5), (1, 2))  # (B, H, W, C, 5, 5)
         x = np.einsum("bhwcij,ocij->bhwo", windows, weight) + bias
         b, h, width, c = x.shape
         x = x.reshape(b, h // 2, 2, width // 2, 2, c).max((2, 4))
-        x = norm_act(x, w[f"fusion.towers.0.norms.{i}.scale"])
-    expected = x.transpose(0, 3, 1, 2).reshape(2, -1)
+        x = norm_act(x, w[f"{name}.norms.{i}.scale"])
+    return x.transpose(0, 3, 1, 2).reshape(len(x), -1)
+
+
+def vector_tower(w, name, x):
+    """Vector (B, n) -> (B, E)."""
+    x = np.sign(x) * np.log(1 + np.abs(x))
+    for i in range(3):
+        x = norm_act(dense(w, f"{name}.layers.{2 * i}", x), w[f"{name}.layers.{2 * i + 1}.scale"])
+    return x
+
+
+def test_convolution_tower(case) -> None:
+    model, w, *_ = case
+    image = np.random.default_rng(1).random((2, 16, 16, 3)).astype(np.float32)
+    expected = conv_tower(w, "fusion.towers.0", image)
     np.testing.assert_allclose(model.fusion.towers[0](torch.from_numpy(image)), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("trusted", [(1, 1), (0, 1), (1, 0), (0, 0)])
+def test_posterior_from_raw_readings(case, trusted) -> None:
+    """q(z | h, x): one layer over [h, features of all sensors], masked ones read zero; in float64 to 1e-9."""
+    model, w, deter, *_ = case
+    obs = tiny.batch(model.sensors, 3, np.random.default_rng(2))
+    model.double()
+    everything = np.ones((3, 1, 2), bool) & np.array(trusted, bool)
+    prior = Prior(torch.from_numpy(deter).double(), torch.zeros(3, 6, 4).double())
+    seen = {
+        name: torch.from_numpy(x) if x.dtype == np.uint8 else torch.from_numpy(x).double() for name, x in obs.items()
+    }
+    found = model.infer(prior, model.embed(seen), torch.from_numpy(everything))[:, 0]
+    image = conv_tower(w, "fusion.towers.0", trusted[0] * obs["camera"].astype(np.float64) / 255)
+    speed = vector_tower(w, "fusion.towers.1", trusted[1] * obs["speed"].astype(np.float64))
+    columns = [w["posterior.from_deter.weight"], *(w[f"fusion.projections.{i}.weight"] for i in range(2))]
+    x = np.concatenate([deter, image, speed], -1) @ np.concatenate(columns, -1).T + w["posterior.from_deter.bias"]
+    logits = dense(w, "posterior.head.logits", norm_act(x, w["posterior.norm.scale"])).reshape(3, 6, 4)
+    np.testing.assert_allclose(found, log_unimix(logits), atol=1e-9)
+
+
+def test_kl_from_logits() -> None:
+    """Sum over latents and classes of q ln(q / p), both with 1 % of the uniform distribution mixed in."""
+    q_logits, p_logits = np.random.default_rng(3).normal(0, 3, (2, 5, 6, 4))
+    expected = np.zeros(5)
+    for row, latent in np.ndindex(5, 6):
+        for q, p in zip(log_unimix(q_logits[row, latent]), log_unimix(p_logits[row, latent]), strict=True):
+            expected[row] += np.exp(q) * (q - p)
+    found = kl_categorical(*(unimix_logprobs(torch.tensor(x).float(), 0.01) for x in (q_logits, p_logits)))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_heads_start_neutral_and_policies_are_proper() -> None:
@@ -118,6 +163,25 @@ def test_twohot_by_hand() -> None:
     found = twohot_cross_entropy(logprobs, torch.tensor([-5.0, -1.0, 0.25, 1.5, 9.0]), bins)
     torch.testing.assert_close(found, -(table * logprobs).sum(-1))
     torch.testing.assert_close(twohot_mean(table.log(), bins), torch.tensor([-2.0, -1.0, 0.25, 1.5, 2.0]))
+
+
+def test_twohot_with_the_published_bins() -> None:
+    """b = symexp(-20 .. 20); twohot(x) has |b[k + 1] - x| / |b[k + 1] - b[k]| at k and the rest at k + 1."""
+    even = np.linspace(-20, 20, 255)
+    bins = np.sign(even) * (np.exp(np.abs(even)) - 1)
+    values = [-3e8, -512.5, -1.0, -0.3, 0.0, 1e-4, 0.2, 1.0, 41.7, 9999.0, 4e8]
+    logits = np.random.default_rng(4).normal(0, 2, (len(values), 255))
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    loss = []
+    for value, row in zip(values, np.log(probabilities), strict=True):
+        k = max(i for i in range(254) if bins[i] <= value)
+        gap = bins[k + 1] - bins[k]
+        loss.append(-(bins[k + 1] - value) / gap * row[k] - (value - bins[k]) / gap * row[k + 1])
+    own, scores = twohot_bins(255), torch.tensor(logits).float()
+    found = twohot_cross_entropy(torch.log_softmax(scores, -1), torch.tensor(values), own)
+    np.testing.assert_allclose(found, loss, rtol=1e-5, atol=1e-5)
+    gap = twohot_mean(scores, own).double().numpy() - (probabilities * bins).sum(-1)  # of terms that nearly cancel
+    np.testing.assert_array_less(np.abs(gap), 1e-5 * (probabilities * np.abs(bins)).sum(-1))
 
 
 def test_bins_are_symmetric_and_sorted() -> None:

@@ -76,8 +76,8 @@ def evaluate(
             score = statistics.mean([[episode.score for episode in driven]], np.random.default_rng(seed))
             success = np.mean([bool(episode.success) for episode in driven])
             console.print(
-                f"{name:12s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %), success {success:.0%}, "
-                f"{episodes} episodes"
+                f"{name:12s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %), "
+                f"success {success:.0%}, {episodes} episodes"
             )
         if record:
             console.print(f"Recorded: {export_recording(recorder.recording(), record)}")

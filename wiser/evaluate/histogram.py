@@ -13,6 +13,8 @@ EDGES = np.geomspace(1e-4, 1e4, 161)
 """Twenty bins a decade, each 12 % wide: surprise is measured in nats, reconstruction in shares of the range."""
 BINS = EDGES.size + 1
 """One more below the grid (zeros belong there) and one above it."""
+CENTRES = np.concatenate([[0.0], np.sqrt(EDGES[:-1] * EDGES[1:]), EDGES[-1:]])
+"""What a value of each bin counts as; values above the grid count as its end."""
 
 
 def bin_of(values: ArrayLike) -> NDArray[np.intp]:
@@ -54,6 +56,15 @@ class Histogram:
     def pairs(self) -> list[tuple[int, int]]:
         """(bin, count) of the bins that are not empty."""
         return [(index, count) for index, count in enumerate(self.counts) if count]
+
+    @property
+    def moments(self) -> tuple[float, float] | None:
+        """Mean and standard deviation, every value taken as the centre of its bin; None if there are no values."""
+        counts = np.array(self.counts)
+        if not counts.any():
+            return None
+        mean = np.average(CENTRES, weights=counts)
+        return float(mean), float(np.sqrt(np.average((CENTRES - mean) ** 2, weights=counts)))
 
 
 def auroc(clean: Histogram, faulty: Histogram) -> float | None:

@@ -63,11 +63,11 @@ def probability_of_improvement(ours: Strata, theirs: Strata, rng: np.random.Gene
     """Probability that a score of ours exceeds one of theirs in its stratum, ties counted half; mean over strata."""
     x, y = _groups(ours), _groups(theirs)
     _same_strata(x, y)
-    wins = [(np.sign(a[:, None] - b) + 1) / (2 * a.size * b.size) for a, b in zip(x, y, strict=True)]
+    wins = [(np.sign(a[:, None] - b) + 1) / 2 for a, b in zip(x, y, strict=True)]
 
     def statistic(drawn: Counts, against: Counts) -> Array:
-        terms = [((a @ won) * b).sum(1) for a, won, b in zip(drawn, wins, against, strict=True)]
-        return np.mean(terms, axis=0)
+        shares = [((a @ won) * b).sum(1) / won.size for a, won, b in zip(drawn, wins, against, strict=True)]
+        return np.mean(shares, axis=0)
 
     return _bootstrap(statistic, [x, y], rng)
 
@@ -137,7 +137,8 @@ def _bootstrap(statistic: Callable[..., Array], samples: list[list[Array]], rng:
     if np.isnan(replicas).any():
         return Estimate(value, -np.inf, np.inf)
     low, high = np.quantile(replicas, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-    return Estimate(value, float(low), float(high))
+    # Where all resamples agree, rounding could put them a hair beside the value; error bars may not be negative.
+    return Estimate(value, min(value, float(low)), max(value, float(high)))
 
 
 def _draw(size: int, resamples: int, rng: np.random.Generator) -> Array:

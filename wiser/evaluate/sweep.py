@@ -57,7 +57,8 @@ class Plan:
         known = [field.name for field in fields(cls)]
         if unknown := set(values) - set(known):
             raise ValueError(f"unknown fields {sorted(unknown)} in plan; there are {', '.join(known)}")
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        fields_given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        return cls(**fields_given)
 
     @classmethod
     def read(cls, name_or_path: str) -> Plan:
@@ -76,8 +77,9 @@ class Plan:
     def _cells(self) -> Iterator[Cell]:
         for task, method, seed in product(self.tasks, self.methods, self.seeds):
             agent = agent_name(task, method)
-            common = {"task": task, "method": method, "seed": seed, "steps": self.steps}
-            common["agent"] = f"{agent}@{find_agent(agent).digest[:16]}"
+            weights = find_agent(agent).digest or ""
+            common: dict[str, Any] = {"task": task, "method": method, "seed": seed, "steps": self.steps}
+            common["agent"] = f"{agent}@{weights[:16]}"
             for fault, failures, intensity, share in product(
                 self.faults, self.failures, self.intensities, self.proportions
             ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wiser.envs.driving.scores import normalised_score, stored_scores
 from wiser.envs.driving.tasks import TIME_LIMIT
 
 
@@ -31,3 +32,14 @@ def find_task(name: str) -> Task:
     if name not in TASKS:
         raise ValueError(f"unknown task {name!r}; there are {', '.join(TASKS)}")
     return TASKS[name]
+
+
+def reference_scores(task: str) -> tuple[float, float] | None:
+    """Scores of a random policy and of the expert; None if nobody measured them on this task."""
+    entry = stored_scores()["tasks"].get(task)
+    return None if entry is None else (entry["random"]["score"], entry["expert"]["score"])
+
+
+def normalise(task: str, score: float) -> float | None:
+    """A score on the scale where the random policy has 0 and the expert 1; None without such references."""
+    return None if reference_scores(task) is None else normalised_score(task, score)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 import tyro
+import yaml
 
 from wiser.envs.driving.scores import normalised_score
 from wiser.guard import calibrate
@@ -21,7 +22,9 @@ from wiser.worldmodel.store import SHIPPED, load, save
 EVALUATION_SEED, CALIBRATION_SEED = 2_000_000, 3_000_000  # apart from training, its evaluations, and each other
 
 
-def ship(run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 300) -> Path:
+def ship(
+    run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 300, threads: int = 2
+) -> Path:
     """Copy a run's agent to `models/NAME` at half precision, then measure and calibrate that copy.
 
     Args:
@@ -31,14 +34,18 @@ def ship(run: Path, name: str, command: str, episodes: int = 100, rows: int = 16
         episodes: clean episodes of the final evaluation.
         rows: environments of the calibration.
         steps: steps of each of them.
+        threads: Torch threads.
     """
-    torch.set_num_threads(2)
+    torch.set_num_threads(threads)
     config = checkpoint.config_of(run)
+    if log.read(run)[-1]["update"] < config.updates:
+        raise ValueError(f"{run} is not finished: wiser train --resume {run}")
     folder = save(load(run / "model"), SHIPPED / name, half=True)
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
     calibration = calibrate(model, clean_stream(config, rows), rows, steps, seed=CALIBRATION_SEED)
     calibration.save(folder)
+    (folder / "training.yaml").write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
     (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
     print(f"{folder}: {json.dumps(result)}")
     return folder
@@ -91,7 +98,8 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | expert-normalised | {normalised_score(task, result["score"]):.2f} ({low:.2f} to {high:.2f}) |
 | success | {result["success"]:.0%} |
 
-Stored at half precision; measured as stored. `calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
+`training.yaml`: every setting of that run. Stored at half precision; measured as stored.
+`calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
 """
 
 

@@ -13,8 +13,6 @@ Finished = tuple[Cell, list[Episode], float]
 class Engine(Protocol):
     """Runs cells and hands each one out as it is finished, in any order."""
 
-    workers: int
-
     def run(self, cells: Sequence[Cell]) -> Iterator[Finished]:
         """Run all cells."""
 

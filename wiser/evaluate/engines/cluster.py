@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from wiser.evaluate.engines import Finished
 from wiser.evaluate.engines.local import use_one_thread
@@ -31,7 +32,8 @@ class RayEngine:
             cores = None if self.address else self.workers
             ray.init(address=self.address, num_cpus=cores, include_dashboard=False, log_to_driver=False)
         remote = ray.remote(num_cpus=1)(run_alone)
-        waiting, running = list(reversed(cells)), {}
+        waiting = list(reversed(cells))
+        running: dict[Any, Cell] = {}
         try:
             while waiting or running:
                 while waiting and len(running) < self.workers:

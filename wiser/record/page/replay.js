@@ -1,6 +1,7 @@
 "use strict";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+const LONGEST_PAUSE = 250; // milliseconds between two drawings that count as time: a hidden page does not play on
 const ANNOUNCE_AFTER = 500; // milliseconds of rest before a screen reader is told where we are
 
 /** The page: lanes above, traces below, a time line to move through them. */
@@ -37,7 +38,7 @@ class Replay {
     if (this.step === this.recording.length - 1) this.seek(0);
     let last = performance.now(), exact = this.step;
     const advance = (now) => {
-      exact += ((now - last) / 1000) * this.recording.about.steps_per_second * this.speed;
+      exact += (Math.min(now - last, LONGEST_PAUSE) / 1000) * this.recording.about.steps_per_second * this.speed;
       last = now;
       if (Math.floor(exact) !== this.step) this.seek(Math.floor(exact));
       if (this.step === this.recording.length - 1) this.pause();

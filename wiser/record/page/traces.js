@@ -67,8 +67,8 @@ class LineChart extends TimeChart {
     this.#paintValues(context, scale);
     this.paintSteps(context);
     series.forEach((values, k) => {
+      this.numbers[k].hidden = values.every((value) => value === null); // a score that this lane never measures
       this.#paintLine(context, values, scale, lineOf(k));
-      this.numbers[k].hidden = values.every((value) => value === null);
     });
     context.setLineDash([]);
   }

@@ -1,0 +1,42 @@
+"""Ours: `Learner.update` as the training loop calls it, drawing from the replay and writing beliefs back included."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import numpy as np
+from serve import ACTIONS, IMAGE, SIZES, arguments, experience, parameter_count, serve
+
+from wiser.train.collect import replay_fields
+from wiser.train.config import TrainConfig
+from wiser.train.learner import Learner
+from wiser.train.replay import Replay
+from wiser.worldmodel import Actions, Sensor
+from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
+
+
+def build(size: str, batch: int, length: int) -> tuple[Learner, Replay]:
+    """A new model of that size and a replay that holds one batch of random experience."""
+    shape = DreamerConfig.of_size(size, (Sensor("image", IMAGE),), Actions(ACTIONS))
+    assert all(getattr(shape, name) == value for name, value in SIZES[size].items()), "the sizes are not the peers'"
+    model = DreamerV3(shape)
+    replay = Replay(replay_fields(model), batch, batch * (length + 1))
+    steps = experience(batch, length + 1)
+    for t in range(length + 1):
+        step = {name: value[:, t] for name, value in steps.items()}
+        step |= {"label": np.eye(ACTIONS)[step["action"]], "proceed": np.ones(batch, bool)}
+        step |= {"deter": np.zeros((batch, shape.deter)), "stoch": np.zeros((batch, shape.stoch))}
+        replay.add(step, length)
+    return Learner(TrainConfig(size=size, batch=batch, length=length), model), replay
+
+
+def main() -> None:
+    options = arguments()
+    learner, replay = build(options.size, options.batch, options.length)
+    rng = np.random.default_rng(0)
+    count = parameter_count(learner.model)
+    serve(lambda: learner.update(replay, rng, 0), version=f"wiser {version('wiser')}", parameters=count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Estimates and intervals against SciPy, rliable and distributions whose truth is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from wiser.evaluate.statistics import (
+    Estimate,
+    iqm,
+    mean,
+    normalised,
+    paired_difference,
+    probability_of_improvement,
+    resilience,
+)
+
+numbers = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=40)
+strata = st.lists(numbers, min_size=1, max_size=4)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def interval(estimate: Estimate) -> tuple[float, float]:
+    return estimate.low, estimate.high
+
+
+def draw(shape, loc=2.0, seed=0):
+    return rng(seed).gamma(2.0, 1.0, shape) + loc
+
+
+@given(strata)
+def test_values_are_those_of_scipy(scores) -> None:
+    flat = np.concatenate(scores)
+    assert mean(scores, rng()).value == pytest.approx(np.mean([np.mean(group) for group in scores]), abs=1e-9)
+    assert iqm(scores, rng()).value == pytest.approx(stats.trim_mean(flat, 0.25), abs=1e-9)
+
+
+@given(numbers, numbers)
+def test_probability_of_improvement_is_mann_whitney(ours, theirs) -> None:
+    u = stats.mannwhitneyu(ours, theirs).statistic
+    value = probability_of_improvement([ours], [theirs], rng()).value
+    assert value == pytest.approx(u / (len(ours) * len(theirs)))
+    assert value + probability_of_improvement([theirs], [ours], rng()).value == pytest.approx(1)
+
+
+@given(strata, st.randoms(use_true_random=False))
+def test_the_order_of_scores_does_not_matter(scores, random) -> None:
+    shuffled = [random.sample(group, len(group)) for group in scores]
+    for estimate in (mean, iqm):
+        assert estimate(shuffled, rng()).value == pytest.approx(estimate(scores, rng()).value, abs=1e-9)
+
+
+@given(strata)
+def test_the_iqm_and_its_interval_lie_among_the_scores(scores) -> None:
+    low, high = np.min(np.concatenate(scores)) - 1e-9, np.max(np.concatenate(scores)) + 1e-9
+    estimate = iqm(scores, rng())
+    assert low <= estimate.low <= estimate.high <= high
+    assert low <= estimate.value <= high
+
+
+@given(st.integers(0, 10_000), st.integers(8, 60), st.integers(1, 4))
+def test_intervals_contain_the_estimate(seed, size, tasks) -> None:
+    ours, theirs = draw((tasks, size), seed=seed), draw((tasks, size), seed=seed + 1)
+    for estimate in (
+        mean(ours, rng()),
+        iqm(ours, rng()),
+        paired_difference(ours, theirs, rng()),
+        probability_of_improvement(ours, theirs, rng()),
+        resilience(ours, theirs, rng()),
+    ):
+        assert estimate.low <= estimate.value <= estimate.high
+
+
+def test_the_same_generator_gives_the_same_interval() -> None:
+    scores = draw((3, 20))
+    assert iqm(scores, rng(5)) == iqm(scores, rng(5))
+    assert iqm(scores, rng(5)) != iqm(scores, rng(6))
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(mean, np.mean), (iqm, lambda x, axis: stats.trim_mean(x, 0.25, axis))])
+def test_intervals_are_those_of_scipy(ours, theirs) -> None:
+    scores = draw(50)
+    reference = stats.bootstrap(
+        (scores,), theirs, n_resamples=5000, method="percentile", vectorized=True, axis=0, rng=rng(1)
+    ).confidence_interval
+    spread = reference.high - reference.low
+    assert interval(ours([scores], rng())) == pytest.approx((reference.low, reference.high), abs=0.06 * spread)
+
+
+def test_long_lists_are_resampled_in_parts_and_stay_right() -> None:
+    scores = draw(5000)  # 26 resamples are held at once
+    low, high = interval(mean([scores], rng()))
+    assert high - low == pytest.approx(2 * 1.96 * scores.std() / np.sqrt(5000), rel=0.1)
+
+
+def test_equal_scores_have_no_interval() -> None:
+    scores = [np.full(7, 0.1), np.full(9, 0.1), np.full(11, 0.1)]
+    for estimate, value in ((mean, 0.1), (iqm, 0.1), (lambda x, dice: resilience(x, x, dice), 1.0)):
+        found = estimate(scores, rng())
+        assert (found.value, *interval(found)) == pytest.approx((value, value, value))
+        assert found.low <= found.value <= found.high
+
+
+def covered(estimates, truth: float) -> float:
+    return float(np.mean([estimate.low <= truth <= estimate.high for estimate in estimates]))
+
+
+def test_intervals_cover_the_truth_95_times_in_100(monkeypatch) -> None:
+    monkeypatch.setattr("wiser.evaluate.statistics.RESAMPLES", 500)
+    samples, others = rng(1).normal(3, 1, (300, 2, 40)), rng(2).normal(4, 1, (300, 2, 40))
+    pairs = list(zip(samples, others, strict=True))
+    shares = {
+        "mean": covered([mean(x, rng(7)) for x in samples], 3.0),
+        "iqm": covered([iqm(x, rng(7)) for x in samples], 3.0),
+        "paired": covered([paired_difference(y, x, rng(7)) for x, y in pairs], 1.0),
+        "resilience": covered([resilience(x, y, rng(7)) for x, y in pairs], 0.75),
+        "improvement": covered(
+            [probability_of_improvement(y, x, rng(7)) for x, y in pairs], stats.norm.cdf(1 / np.sqrt(2))
+        ),
+    }
+    assert all(0.92 <= share <= 0.98 for share in shares.values()), shares
+
+
+def test_strata_are_kept_apart() -> None:
+    scores = [np.full(20, 0.0), np.full(20, 100.0)]  # all spread lies between the tasks, none within
+    assert interval(mean(scores, rng())) == pytest.approx((50, 50))
+    assert interval(probability_of_improvement(scores, [[50.0], [50.0]], rng())) == pytest.approx((0.5, 0.5))
+
+
+def test_weights_of_strata() -> None:
+    scores = [draw(30), draw(40, loc=9.0)]
+    assert mean(scores, rng(), [1.0, 0.0]).value == pytest.approx(scores[0].mean())
+    assert mean(scores, rng(), [0.5, 0.5]) == mean(scores, rng())
+    with pytest.raises(ValueError, match="add up to 1"):
+        mean(scores, rng(), [1.0, 1.0])
+
+
+def test_pairs_cancel_what_both_find_hard() -> None:
+    hard = rng(0).normal(0, 10, 30)
+    ours, theirs = hard + 1 + rng(1).normal(0, 0.1, 30), hard
+    paired = paired_difference([ours], [theirs], rng())
+    assert 0.9 < paired.low < paired.high < 1.1
+    with pytest.raises(ValueError, match="come in pairs"):
+        paired_difference([ours], [theirs[1:]], rng())
+
+
+def test_resilience_is_a_ratio_of_means_per_task() -> None:
+    faulty, clean = [draw(20), draw(20, loc=200.0)], [draw(25, loc=4.0, seed=1), draw(25, loc=400.0, seed=2)]
+    expected = np.mean([f.mean() / c.mean() for f, c in zip(faulty, clean, strict=True)])
+    assert resilience(faulty, clean, rng()).value == pytest.approx(expected)
+    assert resilience(clean, clean, rng()).value == pytest.approx(1.0)
+
+
+def test_resilience_interval_is_that_of_scipy() -> None:
+    faulty, clean = draw(40), draw(60, loc=4.0, seed=1)
+    reference = stats.bootstrap(
+        (faulty, clean),
+        lambda x, y, axis: x.mean(axis) / y.mean(axis),
+        n_resamples=5000,
+        method="percentile",
+        vectorized=True,
+        rng=rng(1),
+    ).confidence_interval
+    spread = reference.high - reference.low
+    assert interval(resilience([faulty], [clean], rng())) == pytest.approx(tuple(reference), abs=0.06 * spread)
+
+
+def test_the_normalised_score_is_0_for_random_and_1_for_the_expert() -> None:
+    random, expert = [draw(20, loc=-9.0)], [draw(20, loc=50.0)]
+    assert normalised(random, random, expert, rng()).value == pytest.approx(0)
+    assert normalised(expert, random, expert, rng()).value == pytest.approx(1)
+    known = normalised([draw(20)], [[-10.0]], [[30.0]], rng())
+    assert known.value == pytest.approx((draw(20).mean() + 10) / 40)
+    assert interval(known) == pytest.approx(
+        [(bound + 10) / 40 for bound in interval(mean([draw(20)], rng()))], rel=0.02
+    )
+
+
+def test_a_ratio_without_a_firm_denominator_has_no_bounds() -> None:
+    with pytest.raises(ValueError, match="better than its zero"):
+        resilience([[1.0]], [[-1.0, 0.5]], rng())
+    shaky = resilience([[1.0]], [[-1.0, 1.5]], rng())
+    assert interval(shaky) == (-np.inf, np.inf)
+    assert shaky.value == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("bad", [[], [[]], [1.0, 2.0], [[1.0, np.nan]], [[np.inf]]])
+def test_scores_that_are_none_are_refused(bad) -> None:
+    with pytest.raises(ValueError, match="list of lists of finite numbers"):
+        iqm(bad, rng())
+    with pytest.raises(ValueError, match="same strata"):
+        probability_of_improvement([[1.0]], [[1.0], [2.0]], rng())
+
+
+def test_against_rliable(monkeypatch) -> None:
+    library = pytest.importorskip("rliable.library", reason='needs rliable, which needs "pandas<3"')
+    metrics = pytest.importorskip("rliable.metrics")
+    monkeypatch.setattr(np.random, "choice", rng(3).choice)  # it draws from the global generator
+    ours, theirs = draw((25, 3)), draw((25, 3), loc=2.3, seed=1)  # (runs, tasks)
+
+    def reference(scores, metric):
+        values, intervals = library.get_interval_estimates({"x": scores}, lambda *x: np.array([metric(*x)]), reps=1000)
+        return values["x"][0], *intervals["x"][:, 0]
+
+    for estimate, (value, low, high) in (
+        (mean(ours.T, rng()), reference(ours, metrics.aggregate_mean)),
+        (iqm(ours.T, rng()), reference(ours, metrics.aggregate_iqm)),
+        (
+            probability_of_improvement(ours.T, theirs.T, rng()),
+            reference((ours, theirs), metrics.probability_of_improvement),
+        ),
+    ):
+        assert estimate.value == pytest.approx(value)
+        assert interval(estimate) == pytest.approx((low, high), abs=0.12 * (high - low))

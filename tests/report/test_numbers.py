@@ -1,0 +1,183 @@
+"""What is drawn is what was measured: every number against one worked out by hand."""
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.report.synthetic import add, cell
+from wiser.evaluate.histogram import CENTRES, Histogram
+from wiser.evaluate.sweep import Plan
+from wiser.evaluate.tasks import normalise, reference_scores
+from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
+from wiser.report.exhibit import how_measured, missing_from
+from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
+
+RANDOM, EXPERT = 14.06, 260.59  # of StopSign
+
+
+def test_references_are_those_of_the_environment() -> None:
+    assert reference_scores("StopSign") == (RANDOM, EXPERT)
+    assert normalise("StopSign", RANDOM) == 0
+    assert normalise("StopSign", EXPERT) == 1
+    assert reference_scores("Unheard") is None
+    assert normalise("Unheard", 3.0) is None
+
+
+def test_a_histogram_knows_its_mean_and_spread() -> None:
+    low, high = CENTRES[60], CENTRES[90]
+    mean, spread = Histogram.of([low, high, high, low]).moments
+    assert mean == pytest.approx((low + high) / 2)
+    assert spread == pytest.approx((high - low) / 2)
+    assert Histogram.of([0.0, 0.0]).moments == (0.0, 0.0)
+    assert Histogram().moments is None
+
+
+def test_scores_over_failures_keep_seeds_apart_and_leave_gaps(tmp_path) -> None:
+    add(tmp_path, [100.0, 200.0], failures=0)
+    add(tmp_path, [0.0, 10.0], failures=1)
+    add(tmp_path, [30.0], failures=1, seed=1)
+    add(tmp_path, [5.0, 7.0], failures=3)
+    add(tmp_path, [1.0], failures=3, method="base")
+    (panel,) = failures.panels(read_sweep(tmp_path))
+    assert (panel.task, panel.fault) == ("StopSign", "glare")
+    assert {n: estimate.value for n, estimate in panel.curves["confident"].items()} == {0: 150.0, 1: 17.5, 3: 6.0}
+    assert list(panel.curves["base"]) == [3]
+    assert (panel.curves["confident"][0].low, panel.curves["confident"][0].high) == (100.0, 200.0)
+    (table,) = next(failures.exhibits(read_sweep(tmp_path))).tables
+    assert table.rows == (("base", "–", "1 [1, 1]"), ("confident", "150 [100, 200]", "6 [5, 7]"))
+
+
+def test_surprise_is_measured_in_deviations_of_clean_steps(tmp_path) -> None:
+    low, high, loud = CENTRES[60], CENTRES[80], CENTRES[100]
+    add(tmp_path, [1.0, 1.0], [low, high], method="dropout", failures=0)
+    add(tmp_path, [1.0, 1.0], [high, high], method="dropout", intensity=0.5, failures=5)
+    add(tmp_path, [1.0, 1.0], [high, loud], method="dropout", intensity=1.0, failures=5)
+    add(tmp_path, [1.0, 1.0], [loud, loud], intensity=1.0, failures=5)  # guarded: not shown
+    (rise,) = surprise.rises(read_sweep(tmp_path))
+    values = {intensity: estimate.value for intensity, estimate in rise.curves["glare"].items()}
+    unit = (high - low) / 2
+    expected = {0.0: 0.0, 0.5: 1.0, 1.0: ((high + loud) / 2 - (low + high) / 2) / unit}
+    assert values == pytest.approx(expected)
+    assert rise.curves["glare"][1.0].low == pytest.approx(1.0)
+
+
+def test_surprise_without_a_clean_cell_is_not_shown(tmp_path) -> None:
+    for intensity in (0.5, 1.0):
+        add(tmp_path, [1.0], method="dropout", intensity=intensity)
+    assert surprise.rises(read_sweep(tmp_path)) == []
+
+
+def test_surfaces_have_the_trapezoid_mean_and_their_lowest_point(tmp_path) -> None:
+    heights = {(0.5, 0.5): 4.0, (0.5, 1.0): 2.0, (0.75, 0.5): 3.0, (0.75, 1.0): 2.0, (1.0, 0.5): 3.0, (1.0, 1.0): 1.0}
+    for (intensity, proportion), height in heights.items():
+        add(tmp_path, [height - 1, height + 1], intensity=intensity, proportion=proportion)
+        if height < 4:
+            add(tmp_path, [height], intensity=intensity, proportion=proportion, method="base")
+    hole, whole = surfaces.surfaces(read_sweep(tmp_path))
+    np.testing.assert_array_equal(whole.heights, [[4, 2], [3, 2], [3, 1]])
+    assert whole.area.value == pytest.approx((4 + 2 + 2 * 3 + 2 * 2 + 3 + 1) / 8)
+    assert whole.area.low < whole.area.value < whole.area.high
+    assert whole.worst == (1.0, 1.0, 1.0)
+    np.testing.assert_array_equal(hole.heights, [[np.nan, 2], [3, 2], [3, 1]])
+    assert (hole.area, hole.worst) == (None, None)
+    assert surfaces.for_the_page([hole])["surfaces"][0]["z"] == [[None, 2.0], [3.0, 2.0], [3.0, 1.0]]
+    assert surfaces.height_range([whole]) == (1, 4)
+
+
+def test_greedy_and_exhaustive_meet_in_the_same_episodes(tmp_path) -> None:
+    add(tmp_path, [10.0, 20.0, 90.0], method="confident")
+    add(tmp_path, [14.0, 20.0], method="exhaustive")
+    add(tmp_path, [50.0], method="confident", failures=2)
+    (duel,) = search.duels(read_sweep(tmp_path))
+    assert (duel.greedy, duel.exhaustive) == ([[10.0, 20.0]], [[14.0, 20.0]])
+    assert duel.difference.value == pytest.approx(-2 / (EXPERT - RANDOM))
+    assert "1 cells lack their counterpart" in next(search.exhibits(read_sweep(tmp_path))).caption
+
+
+def test_resilience_is_what_is_left_above_a_random_policy(tmp_path) -> None:
+    add(tmp_path, [RANDOM + 150, RANDOM + 250], failures=0)
+    add(tmp_path, [RANDOM + 100], failures=5)
+    add(tmp_path, [RANDOM - 1], method="base", failures=0)
+    add(tmp_path, [RANDOM], method="base", failures=5)
+    add(tmp_path, [RANDOM], method="rme", failures=5)
+    shares = resilience.shares(read_sweep(tmp_path), "StopSign")
+    half = shares["confident", "glare"]
+    assert (half.value, half.low, half.high) == pytest.approx((0.5, 0.4, 2 / 3))
+    assert shares["base", "glare"] is None  # its clean score is no better than random
+    assert shares["rme", "glare"] is None  # no clean cell
+
+
+def test_detection_pools_the_clean_cell_with_every_fault(tmp_path) -> None:
+    add(tmp_path, [1.0], [1.0], failures=0)
+    add(tmp_path, [1.0], [8.0], failures=1)
+    add(tmp_path, [1.0], [8.0], failures=2, caught=False)
+    add(tmp_path, [1.0], [8.0], failures=2, caught=False, method="dropout")
+    found = alarms.detections(read_sweep(tmp_path), "StopSign")
+    pooled = found["confident", "glare"]
+    assert (pooled.clean_steps, pooled.faulty_steps) == (10, 20)
+    assert (pooled.recall, pooled.exact_share, pooled.precision) == (0.5, 0.5, 1.0)
+    assert (pooled.surprise_auroc, pooled.median_delay) == (1.0, 0.0)
+    unguarded, guarded = alarms.table("StopSign", found).rows
+    assert guarded == ("confident", "glare", "1.000", "0.667", "0.0", "0.50", "0.50", "1.00", "0")
+    assert unguarded == ("dropout", "glare", "–", "0.500", "–", "–", "–", "–", "–")
+
+
+def test_time_per_step_is_the_median_over_settings(tmp_path) -> None:
+    for failed, seconds in ((0, 0.1), (1, 0.2), (2, 0.9)):
+        add(tmp_path, [1.0, 1.0], failures=failed, seconds=seconds)  # 20 steps
+    times = latency.milliseconds(read_sweep(tmp_path))
+    assert times["confident"].value == pytest.approx(10.0)
+
+
+def test_clean_scores_of_agents_that_trust_everything(tmp_path) -> None:
+    add(tmp_path, [10.0, 30.0], method="base", failures=0)
+    add(tmp_path, [40.0], method="dropout", failures=0)
+    add(tmp_path, [70.0], method="confident", failures=0)
+    found = training.clean_scores(read_sweep(tmp_path))["StopSign"]
+    assert {variant: score.value for variant, score in found.items()} == {"base": 20.0, "dropout": 40.0}
+
+
+def test_learning_curves_come_from_the_logs(tmp_path) -> None:
+    run = tmp_path / "runs" / "one"
+    run.mkdir(parents=True)
+    config = {"env": "wiser/StopSign-v0", "variant": "dropout", "sensors": [], "evaluate_episodes": 16}
+    (run / "config.yaml").write_text(yaml.safe_dump(config))
+    entries = [{"update": 50, "rate": 3.0}, {"update": 100, "score": 12.0, "score_std": 8.0}]
+    (run / "log.jsonl").write_text("\n".join(map(json.dumps, entries)) + '\n{"update": 150, "sco')
+    (read,) = training.read_runs(tmp_path)
+    assert (read.name, read.task, read.variant, read.updates) == ("one", "StopSign", "dropout", (100,))
+    (score,) = read.scores
+    assert (score.value, score.low, score.high) == pytest.approx((12.0, 8.08, 15.92))
+
+
+def test_one_agent_and_one_budget_are_shown_and_the_others_named() -> None:
+    shown = [cell(failures=n, agent="new", onset=50) for n in (1, 2, 3)] + [cell(failures=0, agent="new")]
+    others = [cell(failures=1, agent="old"), cell(failures=1, agent="new", onset=50, steps=10)]
+    kept, left_out = one_vintage([*others, *shown])
+    assert set(kept) == set(shown)
+    assert left_out == ["2 cells of StopSign, confident: not agent new, 1,000 steps, onset 50"]
+
+
+def test_captions_tell_episodes_seeds_budget_and_what_is_missing(tmp_path) -> None:
+    add(tmp_path, [1.0, 2.0], failures=1)
+    add(tmp_path, [1.0], failures=2)
+    add(tmp_path, [1.0], failures=2, seed=7)
+    add(tmp_path, [1.0], failures=4, seed=7)
+    sweep = read_sweep(tmp_path)
+    told = how_measured(sweep.points.values())
+    assert "1 to 2 episodes per point (budget 1,000 steps per cell; seeds 0, 7); 95 % bootstrap" in told
+    asked = [clean_setting("StopSign", "confident"), *sweep.points]
+    asked += [Setting("StopSign", "confident", "lag", 0.5, 1.0, n) for n in range(1, 8)]
+    assert missing_from(sweep, sweep.points) == ""
+    assert missing_from(sweep, asked).startswith(
+        " Not in the ledger: 8 of 11 cells (StopSign confident clean; StopSign confident lag 0.5/1 x1;"
+    )
+    assert missing_from(sweep, asked).endswith("and 2 more).")
+
+
+def test_the_preset_for_surprise_leaves_one_sensor_whole() -> None:
+    plan = Plan.read("driving-surprise")
+    assert (plan.methods, plan.failures, plan.intensities) == (("dropout",), (0, 5), (0.25, 0.5, 0.75, 1.0))
+    assert len(plan.faults) == 6

@@ -1,0 +1,84 @@
+"""How well each guard tells broken sensors from healthy ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wiser.evaluate import Detection
+from wiser.evaluate.methods import METHODS
+from wiser.report import style
+from wiser.report.exhibit import NOTHING, Exhibit, Kind, Table, figure_text
+from wiser.report.results import Sweep
+
+TITLE = "Detection"
+COLUMNS = {
+    "surprise_auroc": ("AUROC, surprise", 3),
+    "score_auroc": ("AUROC, sensor score", 3),
+    "false_alarms_per_1000": ("false alarms / 1000", 1),
+    "exact_share": ("exact", 2),
+    "recall": ("recall", 2),
+    "precision": ("precision", 2),
+    "median_delay": ("median delay", 0),
+}
+"""Figure of a `Detection`: its heading and decimals."""
+OF_SURPRISE = {"surprise_auroc", "score_auroc"}
+"""Figures that say something about methods that distrust nothing, too."""
+EXPLAINED = (
+    "Steps of all numbers of failures, intensities and proportions pooled, with the clean episodes of the method. "
+    "AUROC of surprise: faulty against clean steps; of the sensor score: broken against healthy sensors. "
+    "False alarms: clean steps at which any sensor is distrusted. Exact, recall and precision: over faulty steps, "
+    "distrusted against broken sensors. Median delay: steps until half of the broken sensors are caught "
+    "(Kaplan-Meier). A dash: nothing to take it from."
+)
+
+
+def detections(sweep: Sweep, task: str) -> dict[tuple[str, str], Detection]:
+    """By method and fault: everything measured under the fault, pooled with the method's clean episodes."""
+    found = {}
+    for method in sweep.methods:
+        for fault in sweep.faults:
+            points = [sweep.points[s] for s in sweep.faulty if (s.task, s.method, s.fault) == (task, method, fault)]
+            measured = [point.detection for point in (*points, sweep.clean(task, method)) if point and point.detection]
+            if any(detection.faulty_steps for detection in measured):
+                found[method, fault] = Detection.pool(measured)
+    return found
+
+
+def distrusts(method: str) -> bool:
+    """Whether a method can distrust a sensor at all; one the library does not know is asked in earnest."""
+    known = METHODS.get(method)
+    return known is None or known.selection != "none" or known.rejection is not None
+
+
+def table(task: str, found: dict[tuple[str, str], Detection]) -> Table:
+    """One row per method and fault."""
+    rows = []
+    for (method, fault), detection in found.items():
+        figures = detection.figures()
+        cells = [
+            figure_text(figures[name], digits) if distrusts(method) or name in OF_SURPRISE else NOTHING
+            for name, (_, digits) in COLUMNS.items()
+        ]
+        rows.append((method, fault, *cells))
+    return Table(style.spaced(task), ("method", "fault", *(heading for heading, _ in COLUMNS.values())), tuple(rows))
+
+
+def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
+    """One table per task."""
+    found = {task: detections(sweep, task) for task in sweep.tasks}
+    tables = tuple(table(task, cells) for task, cells in found.items() if cells)
+    if not tables:
+        return
+    unclean = [f"{s.task} {s.method}" for s in sweep.faulty if sweep.clean(s.task, s.method) is None]
+    lacking = f" No clean cell: {', '.join(dict.fromkeys(unclean))}." if unclean else ""
+    budgets = ", ".join(f"{budget:,}" for budget in sorted({point.budget for point in sweep.points.values()}))
+    episodes = sum(point.episodes for point in sweep.points.values())
+    yield Exhibit(
+        "detection",
+        TITLE,
+        f"{EXPLAINED} Counts over {episodes:,} episodes (budget {budgets} steps per cell), without intervals.{lacking}",
+        tables=tables,
+    )
+
+
+KIND = Kind(TITLE, "It needs cells in which something breaks and episodes with detection counts.", exhibits)

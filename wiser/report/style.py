@@ -1,0 +1,108 @@
+"""How figures look: one colour and one marker per method everywhere, sizes for print, files that do not change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+INK = "#1a1d23"
+"""Text, axes and reference lines; the page lets it follow light and dark."""
+WIDTH = 7.0
+"""Inches: the text width of a two-column paper."""
+HEAT = "cividis"
+"""Colours of heights and shares: even for every kind of sight, and in grey."""
+FORMATS: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""Each with what keeps the date out of it."""
+
+# Okabe and Ito's colours, told apart by colour-blind readers too; the marker tells them apart in grey.
+_COLOURS = ("#D55E00", "#E69F00", "#56B4E9", "#CC79A7", "#0072B2", "#009E73", "#7A818E")
+_MARKERS = "osv^DPX"
+_PLACES = {
+    "base": 0, "augmented": 1, "dropout": 2, "rme": 3, "confident": 4, "exhaustive": 5,
+    "single": 0, "filter": 1, "reject": 4,
+}  # fmt: skip
+
+_RC: dict[str, Any] = {
+    "font.size": 7, "axes.titlesize": 7.5, "axes.labelsize": 7, "xtick.labelsize": 6.5, "ytick.labelsize": 6.5,
+    "legend.fontsize": 7, "legend.frameon": False, "lines.linewidth": 1.2, "lines.markersize": 3.2,
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK, "ytick.color": INK,
+    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5, "axes.spines.top": False, "axes.spines.right": False, "axes.facecolor": "none",
+    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 100, "savefig.dpi": 220,
+}  # fmt: skip
+
+
+@contextmanager
+def house_style(name: str = "") -> Iterator[None]:
+    """Draw and save within; `name` makes the ids inside SVG files the figure's own and the same every time."""
+    with mpl.rc_context({**_RC, "svg.hashsalt": name}):
+        yield
+
+
+def look(method: str) -> dict[str, str]:
+    """Colour and marker of a method, or of anything else that has a name."""
+    place = _PLACES.get(method, len(_COLOURS) - 1)
+    return {"color": _COLOURS[place], "marker": _MARKERS[place]}
+
+
+def looks(names: list[str]) -> dict[str, dict[str, str]]:
+    """Colours and markers for names that are no methods, such as faults, in their order."""
+    kinds = len(_COLOURS)
+    return {name: {"color": _COLOURS[i % kinds], "marker": _MARKERS[i % kinds]} for i, name in enumerate(names)}
+
+
+def spaced(task: str) -> str:
+    """A task's name in words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", task)
+
+
+def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, Any]:
+    """A figure of text width with a grid of axes (rows, columns), each row `height` inches."""
+    width = min(WIDTH, max(3.4, 2.4 * columns))
+    figure = Figure(figsize=(width, height * rows + 0.35), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.04)  # type: ignore[union-attr]
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def legend(figure: Figure, axes: Axes, columns: int) -> None:
+    """One legend for all panels, below them."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.4, handletextpad=0.5)
+
+
+def reference(axes: Axes, height: float, label: str) -> None:
+    """A thin line at a known height, named at its right end."""
+    axes.axhline(height, color=INK, linewidth=0.5, alpha=0.6, linestyle=(0, (4, 3)), zorder=0)
+    axes.annotate(
+        label, (1, height), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=5.5, alpha=0.75,
+        xytext=(0, 0.5), textcoords="offset points",
+    )  # fmt: skip
+
+
+def readable_on(shade: tuple[float, ...]) -> str:
+    """Text colour for a background."""
+    return "#000000" if np.dot(shade[:3], (0.299, 0.587, 0.114)) > 0.5 else "#fefefe"
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Write the figure in all formats, the same bytes for the same content."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once, and the same in all of them
+    for kind, undated in FORMATS.items():
+        figure.savefig(stem.with_name(f"{stem.name}.{kind}"), metadata=undated)
+
+
+def inline_svg(path: Path) -> str:
+    """A figure that was saved, as an element that takes ink and paper from the page round it."""
+    _, start, body = path.read_text().partition("<svg")
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'\s(?:width|height)="[\d.]+pt"', "", body, count=2)
+    return start + body.replace(INK, "currentColor").replace("#ffffff", "var(--card)")

@@ -1,0 +1,202 @@
+"""Scores over intensity and proportion: a surface for every fault and method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.colors import Normalize, to_hex
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from wiser.evaluate import statistics
+from wiser.evaluate.statistics import Estimate
+from wiser.evaluate.surface import WorstCell, surface_weights, worst_cell
+from wiser.report import style
+from wiser.report.exhibit import (
+    INTERVAL,
+    Exhibit,
+    Kind,
+    Table,
+    estimate_text,
+    figure_text,
+    how_measured,
+    missing_from,
+    sensors,
+)
+from wiser.report.failures import mean_score
+from wiser.report.results import Setting, Sweep
+
+TITLE = "Score over intensity and proportion"
+SHADES = 9
+"""Colours the page interpolates between."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Mean scores of one method under one fault."""
+
+    task: str
+    method: str
+    fault: str
+    intensities: tuple[float, ...]
+    proportions: tuple[float, ...]
+    heights: NDArray[np.float64]
+    """(I, P), NaN where the ledger has no cell."""
+    area: Estimate | None
+    """Mean height over the whole domain; None unless all cells are there, and so is the next."""
+    worst: WorstCell | None
+
+
+def surfaces(sweep: Sweep) -> list[Surface]:
+    """One per task, fault and method; none unless the sweep has two intensities and two proportions."""
+    intensities, proportions = _axis(sweep, "intensity"), _axis(sweep, "proportion")
+    if min(len(intensities), len(proportions)) < 2:
+        return []
+    return [
+        _surface(sweep, task, method, fault, intensities, proportions)
+        for task in sweep.tasks
+        for fault in sweep.faults
+        for method in sweep.methods
+    ]
+
+
+def _axis(sweep: Sweep, name: str) -> tuple[float, ...]:
+    return tuple(sorted({getattr(setting, name) for setting in sweep.faulty}))
+
+
+def _surface(
+    sweep: Sweep, task: str, method: str, fault: str, intensities: tuple[float, ...], proportions: tuple[float, ...]
+) -> Surface:
+    settings = _grid(sweep, task, method, fault, intensities, proportions)
+    points = [sweep.points.get(setting) for setting in settings]
+    heights = np.array([np.nan if point is None else mean_score(point).value for point in points])
+    heights = heights.reshape(len(intensities), len(proportions))
+    area = worst = None
+    if all(points):
+        strata = [(scores, len(point.scores)) for point in points if point for scores in point.strata]
+        share = np.repeat(surface_weights(intensities, proportions), [len(point.scores) for point in points if point])
+        weights = share / [seeds for _, seeds in strata]  # a cell's share is split among its seeds
+        area = statistics.mean([scores for scores, _ in strata], np.random.default_rng(0), weights)
+        worst = worst_cell(heights, intensities, proportions)
+    return Surface(task, method, fault, intensities, proportions, heights, area, worst)
+
+
+def _grid(
+    sweep: Sweep, task: str, method: str, fault: str, intensities: tuple[float, ...], proportions: tuple[float, ...]
+) -> list[Setting]:
+    failures = max(setting.failures for setting in sweep.faulty)
+    return [Setting(task, method, fault, i, p, failures) for i in intensities for p in proportions]
+
+
+def draw(found: list[Surface]) -> Figure:
+    """The surfaces of one task: faults as rows, methods as columns, one height and colour scale."""
+    faults, methods = (list(dict.fromkeys(getattr(surface, name) for surface in found)) for name in ("fault", "method"))
+    size = (style.WIDTH * min(1, (len(methods) + 1) / 4), 1.75 * len(faults) + 0.3)
+    figure = Figure(figsize=size)
+    norm, colours = Normalize(*height_range(found)), mpl.colormaps[style.HEAT]
+    for surface in found:
+        row, column = faults.index(surface.fault), methods.index(surface.method)
+        axes: Any = figure.add_subplot(len(faults), len(methods), 1 + row * len(methods) + column, projection="3d")
+        x, y = np.meshgrid(surface.intensities, surface.proportions, indexing="ij")
+        axes.plot_surface(
+            x, y, surface.heights, facecolors=colours(norm(surface.heights)), edgecolor=style.INK, linewidth=0.3,
+            rstride=1, cstride=1, shade=False,
+        )  # fmt: skip
+        _furnish(axes, surface, norm)
+        if row == 0:
+            axes.set_title(surface.method, pad=-2)
+        if column == 0:
+            axes.text2D(-0.16, 0.5, surface.fault, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
+    figure.subplots_adjust(left=0.05, right=0.95, bottom=0.05, top=0.96, wspace=0.12, hspace=0.12)
+    return figure
+
+
+def _furnish(axes: Any, surface: Surface, norm: Normalize) -> None:
+    """Ticks, labels and thin walls of a three-dimensional panel."""
+    axes.set(xlabel="intensity", ylabel="proportion", zlim=(norm.vmin, norm.vmax))
+    axes.view_init(elev=24, azim=40)
+    axes.set_box_aspect((1, 1, 0.72), zoom=1.08)
+    for axis, ticks in ((axes.xaxis, surface.intensities), (axes.yaxis, surface.proportions)):
+        axis.set_ticks([ticks[0], ticks[-1]])
+        axis.labelpad = -12
+    axes.zaxis.set_major_locator(mpl.ticker.MaxNLocator(3))
+    axes.tick_params(labelsize=5.5, pad=-4)
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_pane_color((1, 1, 1, 0))
+        axis.label.set_fontsize(6)
+        axis._axinfo["grid"].update(color=style.INK + "22", linewidth=0.4)
+
+
+def height_range(found: list[Surface]) -> tuple[float, float]:
+    """Lowest and highest point of some surfaces, widened to one step if they are flat."""
+    heights = np.concatenate([surface.heights.ravel() for surface in found])
+    low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def for_the_page(found: list[Surface]) -> dict[str, Any]:
+    """The surfaces of one task as plain values; None where a cell is missing."""
+    low, high = height_range(found)
+    return {
+        "low": low,
+        "high": high,
+        "shades": [to_hex(colour) for colour in mpl.colormaps[style.HEAT](np.linspace(0, 1, SHADES))],
+        "surfaces": [
+            {
+                "title": f"{surface.fault}, {surface.method}",
+                "x": surface.intensities,
+                "y": surface.proportions,
+                "z": [[None if np.isnan(z) else round(float(z), 2) for z in row] for row in surface.heights],
+            }
+            for surface in found
+        ],
+        "columns": len({surface.method for surface in found}),
+    }
+
+
+def summary(found: list[Surface]) -> Table:
+    """Area and worst cell of each surface."""
+    rows = tuple(
+        (
+            s.fault, s.method, estimate_text(s.area), figure_text(s.worst and s.worst.value, 0),
+            figure_text(s.worst and s.worst.intensity, 3), figure_text(s.worst and s.worst.proportion, 3),
+        )
+        for s in found
+    )  # fmt: skip
+    header = ("fault", "method", "mean height", "worst cell", "at intensity", "at proportion")
+    return Table(f"{style.spaced(found[0].task)}: mean height and worst cell of each surface", header, rows)
+
+
+def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
+    """One figure with its table per task."""
+    everything = surfaces(sweep)
+    for task in sweep.tasks:
+        found = [s for s in everything if s.task == task and not np.isnan(s.heights).all()]
+        if not found:
+            continue
+        grids = [_grid(sweep, task, s.method, s.fault, s.intensities, s.proportions) for s in found]
+        expected = [setting for grid in grids for setting in grid]
+        points = [sweep.points[setting] for setting in expected if setting in sweep.points]
+        yield Exhibit(
+            f"surfaces-{task.lower()}",
+            f"{TITLE}: {style.spaced(task)}",
+            f"Mean score with {sensors(expected[0].failures)} broken, over the intensity of the fault and the share of "
+            "steps it affects; one scale for all. Mean height: the volume under a surface by the trapezoid rule, over "
+            "the area it stands on. "
+            + how_measured(points, f"in the table, {INTERVAL}")
+            + missing_from(sweep, expected),
+            draw(found),
+            f"Three-dimensional surfaces of the score for {', '.join(dict.fromkeys(s.fault for s in found))}, "
+            f"one column for each of {', '.join(dict.fromkeys(s.method for s in found))}.",
+            (summary(found),),
+            for_the_page(found),
+        )
+
+
+KIND = Kind(
+    TITLE, "It needs cells with several intensities and several proportions: `wiser sweep driving-single`.", exhibits
+)
