@@ -22,7 +22,8 @@ def test_references_are_those_of_the_environment() -> None:
     assert normalise("StopSign", RANDOM) == 0
     assert normalise("StopSign", EXPERT) == 1
     assert reference_scores("Unheard") is None
-    assert normalise("Unheard", 3.0) is None
+    with pytest.raises(ValueError, match="no reference scores of 'Unheard'"):
+        normalise("Unheard", 3.0)
 
 
 def test_a_histogram_knows_its_mean_and_spread() -> None:

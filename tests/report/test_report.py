@@ -1,36 +1,14 @@
 """A report from any ledger: all it can show, one clear sentence about the rest, never a traceback."""
 
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
-from tests.report import synthetic
 from tests.report.synthetic import add
 from wiser.evaluate import Ledger
 from wiser.evaluate.command import LEDGER
 from wiser.report import ReportError, read_sweep
 from wiser.report.command import PAGE, TABLES, report, write_report
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory) -> Path:
-    root = tmp_path_factory.mktemp("results")
-    synthetic.multi(root / "multi", tasks=("StopSign",), faults=("glare",), failures=(0, 1, 5), episodes=3)
-    synthetic.single(root / "single", faults=("glare",), episodes=2)
-    synthetic.rising(root / "surprise", faults=("glare",), episodes=3)
-    return root
-
-
-@pytest.fixture(scope="module")
-def made(results) -> Path:
-    folder, absent = write_report(tuple(results / name for name in ("multi", "single", "surprise")), None, None)
-    assert absent == []
-    return folder
 
 
 def test_all_figures_are_there_in_every_format(results, made) -> None:
@@ -38,7 +16,7 @@ def test_all_figures_are_there_in_every_format(results, made) -> None:
     stems = {path.stem for path in made.glob("*.png")}
     assert stems >= {
         "multi-failures", "multi-search", "multi-training", "multi-resilience", "multi-latency",
-        "single-surfaces-fourlane", "surprise-surprise",
+        "single-surfaces-four-lane", "surprise-surprise",
     }  # fmt: skip
     for suffix in (".svg", ".pdf"):
         assert {path.stem for path in made.glob(f"*{suffix}")} == stems
@@ -63,6 +41,15 @@ def test_every_picture_has_words_and_every_figure_a_caption(made) -> None:
     assert "3 episodes per point" in page
 
 
+def test_texts_from_a_ledger_stay_texts(tmp_path) -> None:
+    evil = "</script><script>1</script><b>&{{script}}`x`"
+    for failed in (0, 1, 2):
+        add(tmp_path, [5.0], failures=failed, task=evil, method=evil, fault=evil, agent=evil)
+    page = (write_report((tmp_path,), None, None)[0] / PAGE).read_text()
+    assert "<b>" not in page
+    assert page.count("<script>") == 1
+
+
 def test_tables_are_markdown(made) -> None:
     text = (made / TABLES).read_text()
     assert "| confident |" in text
@@ -75,19 +62,6 @@ def test_the_same_ledger_makes_the_same_files(results, made, tmp_path) -> None:
     assert {path.name: path.read_bytes() for path in again.iterdir()} == {
         path.name: path.read_bytes() for path in made.iterdir()
     }
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
-def test_surfaces_are_drawn_in_a_browser(made) -> None:
-    flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    dump = [CHROMIUM, *flags.split(), "--disable-component-update", "--disable-sync", "--dump-dom"]
-    seen = subprocess.run(
-        [*dump, (made / PAGE).as_uri()], capture_output=True, text=True, check=True, timeout=300
-    ).stdout
-    canvases = re.findall(r'<canvas [^>]*aria-label="(glare, \w+): scores from [^"]*"[^>]*width="(\d+)"', seen)
-    assert [title for title, _ in canvases] == ["glare, single", "glare, filter", "glare, reject"]
-    assert all(int(width) > 100 for _, width in canvases)
-    assert 'class="turned"' in seen
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ def reference_scores(task: str) -> tuple[float, float] | None:
     return None if entry is None else (entry["random"]["score"], entry["expert"]["score"])
 
 
-def normalise(task: str, score: float) -> float | None:
-    """A score on the scale where the random policy has 0 and the expert 1; None without such references."""
-    return None if reference_scores(task) is None else normalised_score(task, score)
+def normalise(task: str, score: float) -> float:
+    """A score on the scale where the random policy has 0 and the expert 1; the task must have such references."""
+    if reference_scores(task) is None:
+        raise ValueError(f"no reference scores of {task!r} to normalise by")
+    return normalised_score(task, score)

@@ -9,7 +9,7 @@ from pathlib import Path
 from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
 from wiser.report.exhibit import Exhibit, Kind
 from wiser.report.results import ReportError, Sweep
-from wiser.report.style import house_style, save
+from wiser.report.style import house_style, save, slug
 
 KINDS = (
     surprise.KIND, failures.KIND, surfaces.KIND, search.KIND, training.KIND, resilience.KIND, alarms.KIND, latency.KIND,
@@ -64,4 +64,4 @@ def _of(sweep: Sweep, exhibit: Exhibit, sweeps: int) -> Exhibit:
     """The exhibit, with the sweep in its name and title if there are several."""
     if sweeps == 1:
         return exhibit
-    return replace(exhibit, name=f"{sweep.name}-{exhibit.name}", title=f"{exhibit.title} ({sweep.name})")
+    return replace(exhibit, name=f"{slug(sweep.name)}-{exhibit.name}", title=f"{exhibit.title} ({sweep.name})")

@@ -101,15 +101,18 @@ def harm(setting: Setting) -> str:
 
 
 def figure_text(value: float | None, digits: int = 2) -> str:
-    """A number for a table, or a dash."""
-    return NOTHING if value is None else f"{value:.{digits}f}"
+    """A number with a true minus sign, and none before zero; a dash if there is no number."""
+    if value is None:
+        return NOTHING
+    text = f"{value:.{digits}f}"
+    return (text if float(text) else text.lstrip("-")).replace("-", "−")
 
 
 def estimate_text(estimate: Estimate | None, digits: int = 0) -> str:
-    """A value with its interval for a table, or a dash."""
+    """A value with its interval, or a dash."""
     if estimate is None:
         return NOTHING
-    value, low, high = (f"{number:.{digits}f}" for number in (estimate.value, estimate.low, estimate.high))
+    value, low, high = (figure_text(number, digits) for number in (estimate.value, estimate.low, estimate.high))
     return f"{value} [{low}, {high}]"
 
 

@@ -95,7 +95,7 @@ def key_numbers(sweep: Sweep, task: str) -> Table:
     for method in sweep.methods:
         settings = [Setting(task, method, fault, *sweep.harshest, most) for fault in sweep.faults]
         points = [sweep.points.get(setting) for setting in (clean_setting(task, method), *settings)]
-        rows.append((method, *(estimate_text(point and mean_score(point)) for point in points)))
+        rows.append((method, *(estimate_text(mean_score(point) if point else None) for point in points)))
     title = f"{style.spaced(task)}: score, clean and with {most} sensors broken"
     if references := reference_scores(task):
         title += f" (random policy {references[0]:.0f}, expert {references[1]:.0f})"

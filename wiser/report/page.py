@@ -65,8 +65,16 @@ def _section(label: str, exhibit: Exhibit, folder: Path) -> str:
     return (
         f'<section id="{name}"><h2><span class="number">{label}</span> {escape(exhibit.title)}</h2><figure>'
         f"{_drawing(exhibit, folder)}<figcaption>{prose(exhibit.caption)}</figcaption></figure>"
-        f"{''.join(map(_table, exhibit.tables))}</section>"
+        f"{_tables(exhibit)}</section>"
     )
+
+
+def _tables(exhibit: Exhibit) -> str:
+    """Open where there is nothing else to see, folded away under a figure."""
+    tables = "".join(map(_table, exhibit.tables))
+    if exhibit.figure is None or not tables:
+        return tables
+    return f"<details><summary>Numbers</summary>{tables}</details>"
 
 
 def _drawing(exhibit: Exhibit, folder: Path) -> str:

@@ -61,15 +61,17 @@ def _setting(sweep: Sweep, task: str, method: str, fault: str) -> Setting:
 def draw(found: dict[str, Shares]) -> Figure:
     """One heat map per task: methods as rows, faults as columns."""
     methods, faults = (list(dict.fromkeys(key[i] for key in next(iter(found.values())))) for i in (0, 1))
-    figure, axes = style.panels(len(found), 1, 0.32 + 0.27 * len(methods))
+    figure, axes = style.panels(len(found), 1, 0.25 + 0.27 * len(methods), sharex=True)
     figure.set_size_inches(min(style.WIDTH, 1.6 + 0.9 * len(faults)), figure.get_size_inches()[1])
     for panel, (task, cells) in zip(axes[:, 0], found.items(), strict=True):
         grid = np.array([[_value(cells[method, fault]) for fault in faults] for method in methods])
-        panel.imshow(grid, cmap=style.HEAT, vmin=0, vmax=1, aspect="auto")
+        edges = np.arange(len(faults) + 1) - 0.5, np.arange(len(methods) + 1) - 0.5
+        panel.pcolormesh(*edges, grid, cmap=style.HEAT, vmin=0, vmax=1, edgecolors="white", linewidth=1)
         for (row, column), value in np.ndenumerate(grid):
             _label(panel, row, column, cells[methods[row], faults[column]], value)
         panel.set_xticks(range(len(faults)), faults)
         panel.set_yticks(range(len(methods)), methods)
+        panel.invert_yaxis()
         panel.tick_params(length=0)
         panel.spines[:].set_visible(False)
         panel.set_title(style.spaced(task))
@@ -82,10 +84,10 @@ def _value(share: Estimate | None) -> float:
 
 def _label(panel: Axes, row: int, column: int, share: Estimate | None, value: float) -> None:
     colour = style.INK if share is None else style.readable_on(mpl.colormaps[style.HEAT](np.clip(value, 0, 1)))
-    text = NOTHING if share is None else f"{value:.2f}\n"
+    text = NOTHING if share is None else f"{figure_text(value)}\n"
     panel.text(column, row, text, ha="center", va="center", color=colour, linespacing=0.9)
     if share is not None and np.isfinite(share.low):
-        interval = f"\n{share.low:.2f} to {share.high:.2f}"
+        interval = f"\n{figure_text(share.low)} to {figure_text(share.high)}"
         panel.text(column, row, interval, ha="center", va="center", color=colour, fontsize=5, linespacing=1.4)
 
 
@@ -95,7 +97,7 @@ def table(sweep: Sweep, task: str) -> Table:
     rows = []
     for method in sweep.methods:
         clean = sweep.clean(task, method)
-        whole = None if clean is None else normalise(task, mean_score(clean).value)
+        whole = normalise(task, mean_score(clean).value) if clean and reference_scores(task) else None
         rows.append((method, figure_text(whole), *(estimate_text(cells[method, fault], 2) for fault in sweep.faults)))
     header = ("method", "clean, of expert", *sweep.faults)
     return Table(f"{style.spaced(task)}: share of the clean score left", header, tuple(rows))

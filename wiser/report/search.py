@@ -13,7 +13,7 @@ from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.sweep import CLEAN
 from wiser.evaluate.tasks import normalise, reference_scores
 from wiser.report import style
-from wiser.report.exhibit import INTERVAL, Exhibit, Kind, Table, estimate_text, how_measured
+from wiser.report.exhibit import INTERVAL, Exhibit, Kind, Table, estimate_text, figure_text, how_measured
 from wiser.report.results import Point, Setting, Sweep
 
 TITLE = "Greedy against exhaustive selection"
@@ -62,7 +62,11 @@ def _pairs(ours: Point, theirs: Point) -> tuple[list[list[float]], list[list[flo
 def paired(found: list[Duel]) -> Estimate:
     """Mean difference over some settings, in expert-normalised units."""
     ours, theirs = (
-        [[normalise(duel.setting.task, score) for score in scores] for duel in found for scores in getattr(duel, name)]
+        [
+            [normalise(duel.setting.task, score) or 0.0 for score in scores]
+            for duel in found
+            for scores in getattr(duel, name)
+        ]
         for name in ("greedy", "exhaustive")
     )
     return statistics.paired_difference(ours, theirs, np.random.default_rng(0))
@@ -91,7 +95,7 @@ def draw(found: list[Duel]) -> Figure:
         panel.axhspan(mean.low, mean.high, color=style.INK, alpha=0.1, linewidth=0)
         panel.axhline(mean.value, color=style.INK, linewidth=0.8)
         panel.axhline(0, color=style.INK, linewidth=0.5, linestyle=(0, (4, 3)), alpha=0.6)
-        panel.set_title(f"{style.spaced(task)}: mean {mean.value:+.3f}")
+        panel.set_title(f"{style.spaced(task)}: mean {figure_text(mean.value, 3)}")
         panel.set_xlabel("failed sensors")
         panel.set_xticks(sorted({duel.setting.failures for duel in ours}))
     axes[0, 0].set_ylabel("greedy − exhaustive\n(0 random, 1 expert)")

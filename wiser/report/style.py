@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 INK = "#1a1d23"
 """Text, axes and reference lines; the page lets it follow light and dark."""
@@ -30,7 +31,7 @@ _PLACES = {
     "single": 0, "filter": 1, "reject": 4,
 }  # fmt: skip
 
-_RC: dict[str, Any] = {
+_RC: Any = {
     "font.size": 7, "axes.titlesize": 7.5, "axes.labelsize": 7, "xtick.labelsize": 6.5, "ytick.labelsize": 6.5,
     "legend.fontsize": 7, "legend.frameon": False, "lines.linewidth": 1.2, "lines.markersize": 3.2,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK, "ytick.color": INK,
@@ -43,17 +44,17 @@ _RC: dict[str, Any] = {
 @contextmanager
 def house_style(name: str = "") -> Iterator[None]:
     """Draw and save within; `name` makes the ids inside SVG files the figure's own and the same every time."""
-    with mpl.rc_context({**_RC, "svg.hashsalt": name}):
+    with mpl.rc_context(_RC | {"svg.hashsalt": name}):
         yield
 
 
-def look(method: str) -> dict[str, str]:
+def look(method: str) -> dict[str, Any]:
     """Colour and marker of a method, or of anything else that has a name."""
     place = _PLACES.get(method, len(_COLOURS) - 1)
     return {"color": _COLOURS[place], "marker": _MARKERS[place]}
 
 
-def looks(names: list[str]) -> dict[str, dict[str, str]]:
+def looks(names: list[str]) -> dict[str, dict[str, Any]]:
     """Colours and markers for names that are no methods, such as faults, in their order."""
     kinds = len(_COLOURS)
     return {name: {"color": _COLOURS[i % kinds], "marker": _MARKERS[i % kinds]} for i, name in enumerate(names)}
@@ -64,11 +65,16 @@ def spaced(task: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", task)
 
 
+def slug(text: str) -> str:
+    """A name for files and links."""
+    return re.sub(r"\W+", "-", text).strip("-").lower()
+
+
 def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, Any]:
     """A figure of text width with a grid of axes (rows, columns), each row `height` inches."""
     width = min(WIDTH, max(3.4, 2.4 * columns))
-    figure = Figure(figsize=(width, height * rows + 0.35), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.04)  # type: ignore[union-attr]
+    layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.04)
+    figure = Figure(figsize=(width, height * rows + 0.35), layout=layout)
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
@@ -79,11 +85,11 @@ def legend(figure: Figure, axes: Axes, columns: int) -> None:
 
 
 def reference(axes: Axes, height: float, label: str) -> None:
-    """A thin line at a known height, named at its right end."""
+    """A thin line at a known height, named beyond its right end."""
     axes.axhline(height, color=INK, linewidth=0.5, alpha=0.6, linestyle=(0, (4, 3)), zorder=0)
     axes.annotate(
-        label, (1, height), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=5.5, alpha=0.75,
-        xytext=(0, 0.5), textcoords="offset points",
+        label, (1, height), xycoords=("axes fraction", "data"), va="center", fontsize=6, alpha=0.8,
+        xytext=(2, 0), textcoords="offset points",
     )  # fmt: skip
 
 

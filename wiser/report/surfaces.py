@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from wiser.evaluate import statistics
@@ -95,40 +96,48 @@ def _grid(
 def draw(found: list[Surface]) -> Figure:
     """The surfaces of one task: faults as rows, methods as columns, one height and colour scale."""
     faults, methods = (list(dict.fromkeys(getattr(surface, name) for surface in found)) for name in ("fault", "method"))
-    size = (style.WIDTH * min(1, (len(methods) + 1) / 4), 1.75 * len(faults) + 0.3)
+    size = (style.WIDTH * min(1, (len(methods) + 1) / 4), 1.5 * len(faults) + 0.3)
     figure = Figure(figsize=size)
-    norm, colours = Normalize(*height_range(found)), mpl.colormaps[style.HEAT]
+    low, high = height_range(found)
+    norm, colours = Normalize(low, high), mpl.colormaps[style.HEAT]
     for surface in found:
         row, column = faults.index(surface.fault), methods.index(surface.method)
         axes: Any = figure.add_subplot(len(faults), len(methods), 1 + row * len(methods) + column, projection="3d")
         x, y = np.meshgrid(surface.intensities, surface.proportions, indexing="ij")
         axes.plot_surface(
-            x, y, surface.heights, facecolors=colours(norm(surface.heights)), edgecolor=style.INK, linewidth=0.3,
-            rstride=1, cstride=1, shade=False,
+            x, y, surface.heights, facecolors=colours(norm(patch_heights(surface.heights))), shade=False,
+            edgecolor=style.INK, linewidth=0.3, rstride=1, cstride=1,
         )  # fmt: skip
-        _furnish(axes, surface, norm)
+        _furnish(axes, surface, low, high)
         if row == 0:
-            axes.set_title(surface.method, pad=-2)
+            axes.set_title(surface.method, y=1.0)
         if column == 0:
-            axes.text2D(-0.16, 0.5, surface.fault, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
-    figure.subplots_adjust(left=0.05, right=0.95, bottom=0.05, top=0.96, wspace=0.12, hspace=0.12)
+            axes.text2D(-0.2, 0.5, surface.fault, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
+    figure.subplots_adjust(left=0.08, right=0.98, bottom=0.03, top=0.95, wspace=0.1, hspace=0.05)
     return figure
 
 
-def _furnish(axes: Any, surface: Surface, norm: Normalize) -> None:
+def _furnish(axes: Any, surface: Surface, low: float, high: float) -> None:
     """Ticks, labels and thin walls of a three-dimensional panel."""
-    axes.set(xlabel="intensity", ylabel="proportion", zlim=(norm.vmin, norm.vmax))
+    axes.set(xlabel="intensity", ylabel="proportion", zlim=(low, high))
     axes.view_init(elev=24, azim=40)
-    axes.set_box_aspect((1, 1, 0.72), zoom=1.08)
-    for axis, ticks in ((axes.xaxis, surface.intensities), (axes.yaxis, surface.proportions)):
-        axis.set_ticks([ticks[0], ticks[-1]])
+    axes.set_box_aspect((1, 1, 0.72), zoom=1.2)
+    for axis, ticks, side in ((axes.xaxis, surface.intensities, "left"), (axes.yaxis, surface.proportions, "right")):
+        ends = ticks[0], ticks[-1]
+        axis.set_ticks(ends, [f"{end:g}" for end in ends], ha=side)
         axis.labelpad = -12
-    axes.zaxis.set_major_locator(mpl.ticker.MaxNLocator(3))
+    axes.zaxis.set_ticks(height_ticks(low, high))
     axes.tick_params(labelsize=5.5, pad=-4)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color((1, 1, 1, 0))
         axis.label.set_fontsize(6)
         axis._axinfo["grid"].update(color=style.INK + "22", linewidth=0.4)
+
+
+def patch_heights(heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean height of the patch that begins at each point; the last row and column begin none and repeat the others."""
+    means = (heights[:-1, :-1] + heights[1:, :-1] + heights[:-1, 1:] + heights[1:, 1:]) / 4
+    return np.pad(means, ((0, 1), (0, 1)), mode="edge")
 
 
 def height_range(found: list[Surface]) -> tuple[float, float]:
@@ -138,12 +147,18 @@ def height_range(found: list[Surface]) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
+def height_ticks(low: float, high: float) -> list[float]:
+    """A few round numbers between two heights."""
+    return [float(tick) for tick in MaxNLocator(3).tick_values(low, high) if low <= tick <= high]
+
+
 def for_the_page(found: list[Surface]) -> dict[str, Any]:
     """The surfaces of one task as plain values; None where a cell is missing."""
     low, high = height_range(found)
     return {
         "low": low,
         "high": high,
+        "ticks": height_ticks(low, high),
         "shades": [to_hex(colour) for colour in mpl.colormaps[style.HEAT](np.linspace(0, 1, SHADES))],
         "surfaces": [
             {
@@ -182,7 +197,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         expected = [setting for grid in grids for setting in grid]
         points = [sweep.points[setting] for setting in expected if setting in sweep.points]
         yield Exhibit(
-            f"surfaces-{task.lower()}",
+            f"surfaces-{style.slug(style.spaced(task))}",
             f"{TITLE}: {style.spaced(task)}",
             f"Mean score with {sensors(expected[0].failures)} broken, over the intensity of the fault and the share of "
             "steps it affects; one scale for all. Mean height: the volume under a surface by the trapezoid rule, over "

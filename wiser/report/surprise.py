@@ -78,10 +78,10 @@ def draw(found: list[Rise], faults: list[str]) -> Figure:
             x, values = list(curve), list(curve.values())
             panel.plot(x, [value.value for value in values], label=fault, **looks[fault])
             low, high = [value.low for value in values], [value.high for value in values]
-            panel.fill_between(x, low, high, color=looks[fault]["color"], alpha=0.15, linewidth=0)
+            panel.fill_between(x, low, high, color=looks[fault]["color"], alpha=0.12, linewidth=0)
         panel.axhline(0, color=style.INK, linewidth=0.5, alpha=0.5)
         panel.set_title(f"{style.spaced(rise.task)}, {rise.method}")
-        panel.set_xlabel("intensity")
+        panel.set(xlabel="intensity", xticks=sorted({x for curve in rise.curves.values() for x in curve}))
     for panel in axes.flat[len(found) :]:
         panel.set_axis_off()
     for panel in axes[:, 0]:

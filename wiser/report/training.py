@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from wiser.evaluate.methods import METHODS
@@ -22,6 +24,7 @@ from wiser.report.results import ReportError, Sweep, clean_setting
 TITLE = "Training with and without sensor dropout"
 VARIANTS = [name for name, method in METHODS.items() if name == method.agent and method.selection == "none"]
 """Methods that are an agent and nothing else."""
+DROPOUT = "dropout"
 LOG, CONFIG = "log.jsonl", "config.yaml"
 
 
@@ -72,7 +75,7 @@ def draw_runs(runs: list[Run]) -> Figure:
     """One panel per task, one line per run, coloured by variant."""
     tasks = list(dict.fromkeys(run.task for run in runs))
     figure, axes = style.panels(1, len(tasks), 2.1)
-    named: dict[str, object] = {}
+    named: dict[str, Artist] = {}
     for panel, task in zip(axes[0], tasks, strict=True):
         for run in (run for run in runs if run.task == task):
             look = style.look(run.variant)
@@ -84,7 +87,7 @@ def draw_runs(runs: list[Run]) -> Figure:
         panel.set_title(style.spaced(task))
         panel.set_xlabel("updates")
     axes[0, 0].set_ylabel("score on clean sensors")
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))  # type: ignore[arg-type]
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
     return figure
 
 
@@ -130,7 +133,7 @@ def draw_scores(found: dict[str, dict[str, Estimate]]) -> Figure:
     return figure
 
 
-def _reference_lines(panel: style.Axes, task: str) -> None:
+def _reference_lines(panel: Axes, task: str) -> None:
     for height, name in zip(reference_scores(task) or (), ("random", "expert"), strict=False):
         style.reference(panel, height, name)
 
@@ -139,7 +142,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     """Clean scores per variant."""
     found = clean_scores(sweep)
     variants = [variant for variant in VARIANTS if any(variant in scores for scores in found.values())]
-    if len(variants) < 2:
+    if DROPOUT not in variants or len(variants) < 2:
         return
     expected = [clean_setting(task, variant) for task in sweep.tasks for variant in variants]
     points = [sweep.points[setting] for setting in expected if setting in sweep.points]
@@ -159,8 +162,6 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
 
 KIND = Kind(
     TITLE,
-    "It needs logs of training runs (`--runs`), or the clean cells of at least two of the agents "
-    + ", ".join(VARIANTS)
-    + ".",
+    f"It needs logs of training runs (`--runs`), or the clean cells of `{DROPOUT}` and another agent in one sweep.",
     exhibits,
 )

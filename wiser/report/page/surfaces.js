@@ -48,6 +48,10 @@ class Drawing {
     this.labels();
   }
 
+  height(value) {
+    return along(value, [this.scale.low, this.scale.high], TALL);
+  }
+
   path(points, closed = false) {
     this.pen.beginPath();
     points.map(this.place).forEach(({ x, y }) => this.pen.lineTo(x, y));
@@ -62,7 +66,7 @@ class Drawing {
     const floor = [[-HALF, -HALF], [HALF, -HALF], [HALF, HALF], [-HALF, HALF]];
     this.path(floor.map(([x, y]) => [x, y, -TALL]), true);
     pen.stroke();
-    for (const height of [-TALL, 0, TALL]) {
+    for (const height of [-TALL, TALL, ...this.scale.ticks.map((tick) => this.height(tick))]) {
       this.path([[u, -v, height], [u, v, height], [-u, v, height]]);
       pen.stroke();
     }
@@ -75,7 +79,7 @@ class Drawing {
 
   quads() {
     const { pen, surface: { x, y, z }, scale } = this, found = [];
-    const point = (i, j) => [along(x[i], ends(x), HALF), along(y[j], ends(y), HALF), along(z[i][j], [scale.low, scale.high], TALL)];
+    const point = (i, j) => [along(x[i], ends(x), HALF), along(y[j], ends(y), HALF), this.height(z[i][j])];
     for (let i = 0; i + 1 < x.length; i++) {
       for (let j = 0; j + 1 < y.length; j++) {
         const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]], heights = corners.map(([a, b]) => z[a][b]);
@@ -103,9 +107,9 @@ class Drawing {
     this.axis("intensity", ends(x), (t) => [along(t, [0, 1], HALF), -v, below], [0, -v]);
     this.axis("proportion", ends(y), (t) => [-u, along(t, [0, 1], HALF), below], [-u, 0]);
     const left = [[u, -v], [-u, v]].sort((a, b) => this.place([...a, 0]).x - this.place([...b, 0]).x)[0];
-    for (const share of [0, 0.5, 1]) {
-      const at = this.place([...left, along(share, [0, 1], TALL)]);
-      this.text(Math.round(scale.low + share * (scale.high - scale.low)), at.x - 5, at.y, "right");
+    for (const tick of scale.ticks) {
+      const at = this.place([...left, this.height(tick)]);
+      this.text(String(tick).replace("-", "−"), at.x - 5, at.y, "right");
     }
   }
 

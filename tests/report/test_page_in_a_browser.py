@@ -1,0 +1,50 @@
+"""The page in a real browser: surfaces are drawn and turn together, a phone can read it, dark is dark."""
+
+import pytest
+
+from wiser.report.command import PAGE
+
+PIXELS = "[...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL())"
+
+
+@pytest.fixture
+def page(visit, made):
+    return visit((made / PAGE).as_uri(), reduced_motion="reduce", offline=True)
+
+
+def test_surfaces_replace_their_picture_and_say_what_they_show(page):
+    canvases = page.locator("canvas")
+    labels = [canvases.nth(i).get_attribute("aria-label") for i in range(canvases.count())]
+    assert [label.split(":")[0] for label in labels] == ["glare, single", "glare, filter", "glare, reject"]
+    assert len(set(page.evaluate(PIXELS))) == 3
+    assert not page.locator("#single-surfaces-four-lane svg").is_visible()
+    assert page.locator("#multi-failures svg").is_visible()
+
+
+def test_arrow_keys_and_dragging_turn_all_surfaces(page):
+    before = page.evaluate(PIXELS)
+    page.locator("canvas").nth(1).press("ArrowLeft")
+    turned = page.evaluate(PIXELS)
+    assert all(old != new for old, new in zip(before, turned, strict=True))
+    page.locator("canvas").nth(1).press("ArrowRight")
+    assert page.evaluate(PIXELS) == before
+    box = page.locator("canvas").first.bounding_box()
+    page.mouse.move(box["x"] + 50, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 120, box["y"] + 80)
+    page.mouse.up()
+    assert all(old != new for old, new in zip(before, page.evaluate(PIXELS), strict=True))
+
+
+def test_a_phone_scrolls_down_and_not_sideways(visit, made):
+    page = visit((made / PAGE).as_uri(), width=390, reduced_motion="reduce", offline=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_ink_follows_the_colour_scheme(visit, made):
+    ink = "getComputedStyle(document.querySelector('#multi-failures svg use')).fill"
+    light, dark = (
+        visit((made / PAGE).as_uri(), color_scheme=scheme, reduced_motion="reduce").evaluate(ink)
+        for scheme in ("light", "dark")
+    )
+    assert (light, dark) == ("rgb(26, 29, 35)", "rgb(233, 235, 239)")
