@@ -187,7 +187,6 @@ def test_switch_task_method_and_seed(page):
     page.locator("#seed").fill("12")
     page.keyboard.press("Enter")
     until(page, "window.cockpit.episode.about.choice.seed === 12")
-    page.keyboard.press("Tab")
     page.keyboard.press("n")
     until(page, "window.cockpit.episode.about.choice.seed === 13")
     page.locator(".method select").nth(0).select_option("greedy")

@@ -20,6 +20,10 @@ class Controls {
       this.part(id).addEventListener("change", (event) => send({ do: "choose", [id]: event.target.value }));
     }
     this.part("seed").addEventListener("change", (event) => send({ do: "choose", seed: Math.max(0, Math.floor(Number(event.target.value))) }));
+    this.part("seed").addEventListener("keydown", ({ key, target }) => key === "Enter" && target.blur());
+    document.addEventListener("change", ({ target }) => { // chosen with a pointer: the keys mean the cars again
+      if (!target.matches(":focus-visible")) target.blur();
+    });
     document.addEventListener("keydown", (event) => this.#press(event));
   }
 
