@@ -1,5 +1,7 @@
 """The cockpit in a real browser: break a sensor and see both sides answer, heal it, choose, save, on any screen."""
 
+import re
+
 import pytest
 
 from tests.browser import until
@@ -79,9 +81,10 @@ def test_it_opens_with_both_cars_and_all_sensors(page):
     assert "Four Lane" in page.locator("#env option").all_text_contents()
     assert drawn(page, ".view")
     assert drawn(page, '.tile[data-sensor="camera"] .reading')
-    page.keyboard.press("p")
-    assert page.locator(".prediction").first.is_visible()
     assert drawn(page, '.tile[data-sensor="camera"] .prediction')
+    assert page.locator(".prediction").first.is_visible()
+    page.keyboard.press("p")
+    assert not page.locator(".prediction").first.is_visible()
 
 
 def test_break_and_see_it_break_then_heal_and_see_it_recover(page, drive):
@@ -91,8 +94,8 @@ def test_break_and_see_it_break_then_heal_and_see_it_recover(page, drive):
     assert page.locator('.tile[data-sensor="camera"] .fault').all_text_contents() == ["next step"] * 2
     drive(5)
     assert page.locator('.tile[data-sensor="camera"] .fault').all_text_contents() == ["glare", "glare"]
-    assert lights(page, "camera") == ["trusted", "masked"]
-    assert lights(page, "lidar") == ["trusted", "trusted"]
+    assert lights(page, "camera") == ["OK", "WARN masked"]
+    assert lights(page, "lidar") == ["OK", "OK"]
     assert page.locator(".mode").all_text_contents()[:2] == ["grounded", "grounded"]
     assert "more surprising than without it" in page.locator(".why").nth(1).text_content()
     unguarded, guarded = (
@@ -118,7 +121,7 @@ def test_without_any_sensor_the_guarded_side_predicts_and_says_so(page, drive):
     until(page, "Object.keys(window.cockpit.faults).length === 6")
     drive(5)
     assert page.locator(".lane .mode").nth(1).text_content() == "predictive, 4 steps blind"
-    assert lights(page, "camera") == ["missing", "missing"]
+    assert lights(page, "camera") == ["ERROR missing", "ERROR missing"]
     until(page, "document.getElementById('announcer').textContent.includes('guarded: predictive')")
     assert page.locator(".measure").nth(1).text_content() != before
     page.keyboard.press("h")
@@ -130,10 +133,11 @@ def test_without_any_sensor_the_guarded_side_predicts_and_says_so(page, drive):
 def test_a_frozen_sensor_is_marked_stale(page, drive):
     break_with(page, "camera", "freeze")
     drive(12)
-    assert page.locator('.tile[data-sensor="camera"] .stale').first.is_visible()
+    (unguarded, _) = lights(page, "camera")
+    assert re.fullmatch(r"STALE \d+ steps", unguarded)
     label = page.locator('.tile[data-sensor="camera"] button').first.get_attribute("aria-label")
-    assert "really broken by freeze" in label
-    assert label.endswith("steps. Break or heal")
+    assert label.startswith(f"camera: STALE: trusted, the same for {unguarded.split()[1]} steps while the world moved on")
+    assert label.endswith("really broken by freeze. Break or heal")
 
 
 def test_the_menu_works_with_the_keyboard_alone(page):
@@ -195,7 +199,8 @@ def test_switch_task_method_and_seed(page):
 
 def test_the_saved_replay_needs_no_server(page, drive, visit, tmp_path):
     break_with(page, "camera", "glare")
-    drive(4)
+    break_with(page, "birdeye_raw", "freeze")
+    drive(12)
     page.keyboard.press("d")
     with page.expect_download(timeout=120_000) as downloading:
         page.locator('#forms button[data-form="html"]').click()
@@ -205,7 +210,9 @@ def test_the_saved_replay_needs_no_server(page, drive, visit, tmp_path):
     replay = visit((tmp_path / "replay.html").as_uri(), offline=True)
     assert replay.locator(".lane h2").all_text_contents() == ["unguarded", "guarded"]
     replay.keyboard.press("End")
-    until(replay, "window.replay.step === 4")
+    until(replay, "window.replay.step === 12")
+    assert lights(replay, "birdeye_raw") == lights(page, "birdeye_raw")
+    assert lights(replay, "birdeye_raw")[0].startswith("STALE")
     assert replay.locator('.tile[data-sensor="camera"] .fault').first.text_content() == "glare"
 
 
@@ -230,12 +237,24 @@ def test_everything_one_can_press_has_a_name(page):
     assert nameless == 0
 
 
-def test_it_comes_back_when_the_server_does(visit, agent):
+def test_it_says_when_the_connection_is_lost_and_comes_back(page, drive):
+    drive(3)
+    says_so = page.evaluate("""() => new Promise((done) => {
+        window.before = window.cockpit.live.socket;
+        window.before.addEventListener('close', () => done(document.body.classList.contains('lost')));
+        window.before.close();
+    })""")
+    assert says_so
+    drive(3)
+    until(page, "window.cockpit.live.socket !== window.before && document.getElementById('link').textContent === 'live'")
+    assert page.evaluate("window.cockpit.episode.lanes.map((lane) => lane.steps.length)") == [7, 7]
+
+
+def test_the_end_is_told_and_what_one_can_do_then(visit, agent):
     simulation, catalogue = prepare(agent)
     with server.running(simulation, catalogue) as address:
         page = visit(address)
         until(page, "window.cockpit.episode?.lanes[1].steps.at(-1)?.outcome === 'out of time'")
         assert page.locator(".note").nth(1).text_content() == "out of time at step 39"
-        assert page.locator("#told").text_content().startswith("Both episodes are over")
-    until(page, "document.body.classList.contains('lost')")
-    page.close()  # from here on it would complain about every attempt
+        until(page, "document.getElementById('told').textContent.startsWith('Both episodes are over')")
+        page.goto("about:blank")  # or it would complain that the server is gone

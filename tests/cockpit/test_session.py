@@ -5,7 +5,7 @@ import pytest
 
 from tests.cockpit.worlds import ENV, SENSORS, agent
 from wiser.cockpit import Choice, Session
-from wiser.cockpit.facts import Stillness
+from wiser.record.stillness import Stillness, stale_steps
 
 __all__ = ["agent"]
 
@@ -129,11 +129,14 @@ def test_a_frozen_sensor_is_stale_and_a_blank_one_is_not(session):
     session.break_sensor("camera", "freeze", 1.0)
     session.break_sensor("lidar", "blackout", 1.0)
     still = Stillness()
-    counts = [dict(still.look(left)) for left, _ in run(session, 9)]
+    counts = [dict(still.look(left.readings, left.view)) for left, _ in run(session, 9)]
     assert counts[-1] == {"camera": 7, "lidar": 0, "radar": 0}
     session.heal_sensor("camera")
-    counts = [still.look(left)["camera"] for left, _ in run(session, 2)]
+    counts = [still.look(left.readings, left.view)["camera"] for left, _ in run(session, 2)]
     assert counts == [8, 0]
+    recorded = stale_steps(session.recording().lane("unguarded"))
+    assert recorded[:, 0].tolist() == [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
+    assert not recorded[:, 1:].any()
 
 
 def test_the_shipped_agent_masks_what_is_broken_and_trusts_it_again():

@@ -20,23 +20,6 @@ from wiser.record.web import BARS
 from wiser.worldmodel.protocol import Sensor
 
 
-class Stillness:
-    """Counts for how long each sensor of a lane has repeated itself while the world moved on."""
-
-    def __init__(self) -> None:
-        self._before: Step | None = None
-        self._steps: dict[str, int] = {}
-
-    def look(self, step: Step) -> dict[str, int]:
-        """Steps for which every reading has been stale."""
-        before, self._before = self._before, step
-        if before is not None:
-            same = {name: _repeats(reading, before.readings[name]) for name, reading in step.readings.items()}
-            moved = not all(same.values()) if step.view is None else not _equal(step.view, before.view)
-            self._steps = {name: (self._steps.get(name, 0) + moved) * again for name, again in same.items()}
-        return self._steps
-
-
 def about_episode(session: Session, sheet: Sheet, first: Sequence[Step]) -> dict[str, Any]:
     """What holds for a whole episode."""
     recorder = session.recorder
@@ -106,12 +89,3 @@ def _short(value: Any) -> Any:
     if np.ndim(value):
         return [_short(part) for part in value]
     return float(f"{float(value):.4g}") if math.isfinite(value) else None
-
-
-def _repeats(reading: NDArray[Any] | None, before: NDArray[Any] | None) -> bool:
-    """Whether a sensor says the same again. A blank picture says nothing."""
-    return reading is not None and _equal(reading, before) and (reading.size == 1 or bool(np.ptp(reading) > 0))
-
-
-def _equal(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
-    return other is not None and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")

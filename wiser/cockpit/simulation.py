@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 from wiser.cockpit.board import Board
 from wiser.cockpit.catalogue import Choice
-from wiser.cockpit.facts import Stillness, about_episode, about_step
+from wiser.cockpit.facts import about_episode, about_step
 from wiser.cockpit.session import Session
 from wiser.cockpit.sheet import Sheet
 from wiser.record.step import Step
+from wiser.record.stillness import Stillness
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -108,7 +109,7 @@ class Simulation:
     def _show(self, steps: tuple[Step | None, ...]) -> None:
         sensors = self.session.agent.sensors
         facts = [
-            None if step is None else about_step(step, sensors, still.look(step), side.outcome)
+            None if step is None else about_step(step, sensors, still.look(step.readings, step.view), side.outcome)
             for step, still, side in zip(steps, self._stillness, self.session.sides, strict=True)
         ]
         self.board.show(facts, self._sheet.draw(steps))

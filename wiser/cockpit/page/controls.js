@@ -2,6 +2,8 @@
 
 const SPEEDS = [[1, "1 step/s"], [2, "2 steps/s"], [5, "half speed"], [10, "real time"], [20, "2×"], [50, "5×"], [0, "fastest"]];
 
+const ROOMY = "(min-width: 641px)"; // screens on which beliefs beside the readings crowd out nothing
+
 /** What one can choose and press, apart from the cars themselves; each becomes an order to the server. */
 class Controls {
   /** send takes an order; open = {break(index of a sensor, null for all), share(), help()}; showBeliefs(whether). */
@@ -25,6 +27,7 @@ class Controls {
       if (!target.matches(":focus-visible")) target.blur();
     });
     document.addEventListener("keydown", (event) => this.#press(event));
+    if (matchMedia(ROOMY).matches) this.toggleBeliefs();
   }
 
   offer({ envs, agents }) {

@@ -25,6 +25,7 @@
 
 const LARGE = 128; // pictures from this width on are photographs, not pixels to be counted
 const STALE_FROM = 5; // steps from which on it is worth a mark
+const LEVELS = { trusted: "OK", masked: "WARN", unhealthy: "ERROR", stale: "STALE" };
 
 class LaneView {
   /** lane: {name, method, hasView}; index decides the look of its line; a click on a sensor calls onPress(its index),
@@ -66,37 +67,37 @@ class Tile {
     this.reading = element("canvas", { class: "reading", "aria-hidden": "true", width, height });
     this.prediction = element("canvas", { class: "prediction", "aria-hidden": "true", width, height });
     this.fault = element("span", { class: "fault" });
-    this.stale = element("span", { class: "stale", title: "it repeats itself while the world moves on" });
     this.word = element("span", { class: "word" });
     this.light = element("span", { class: "light" }, element("i"), this.word);
     this.button = element("button", { type: "button", class: "pictures" }, this.reading, this.prediction);
     this.button.addEventListener("click", onPress);
     this.root = element("figure", { class: "tile", "data-sensor": sensor.name },
-      this.button, element("div", { class: "badges" }, this.fault, this.stale),
+      this.button, this.fault,
       element("figcaption", {},
         element("span", { class: "name", title: sensor.name }, spoken(sensor.name)), this.light));
   }
 
   show({ state, reason, fault, stale, reading, prediction }) {
-    this.root.dataset.state = this.light.dataset.state = state;
-    this.word.textContent = state === "unhealthy" && reason ? reason : state;
-    this.light.title = reason ? `${state}: ${reason}` : state;
+    const light = stale >= STALE_FROM && state !== "unhealthy" ? "stale" : state;
+    const why = light === "stale" ? `${stale} steps` : light === "unhealthy" ? reason : light === "masked" ? light : "";
+    this.root.dataset.state = state;
+    this.light.dataset.state = light;
+    this.word.textContent = why ? `${LEVELS[light]} ${why}` : LEVELS[light];
+    this.light.title = describeLight(light, state, reason, stale);
     this.fault.textContent = fault;
     this.fault.hidden = !fault;
-    this.stale.textContent = `stale ${stale}`;
-    this.stale.hidden = !(stale >= STALE_FROM);
-    this.button.setAttribute("aria-label", this.#describe(state, reason, fault));
+    const truth = fault ? `; really broken by ${fault}` : "";
+    this.button.setAttribute("aria-label", `${spoken(this.sensor.name)}: ${this.light.title}${truth}. ${this.invitation}`);
     this.root.classList.toggle("absent", reading === null);
     paint(this.reading, reading, this.sensor);
     paint(this.prediction, prediction, this.sensor);
   }
+}
 
-  #describe(state, reason, fault) {
-    const why = reason ? `, ${reason}` : "";
-    const truth = fault ? `; really broken by ${fault}` : "";
-    const still = this.stale.hidden ? "" : `; ${this.stale.textContent} steps`;
-    return `${spoken(this.sensor.name)}: ${state}${why}${truth}${still}. ${this.invitation}`;
-  }
+/** What a light says, in full. */
+function describeLight(light, state, reason, stale) {
+  const still = light === "stale" ? `, the same for ${stale} steps while the world moved on` : "";
+  return `${LEVELS[light]}: ${state}${reason ? `, ${reason}` : ""}${still}`;
 }
 
 function modeText({ mode, blind, reset }) {
