@@ -18,6 +18,8 @@ METHODS: dict[str, Method] = {
 }
 """Ways to treat an agent's sensors, whichever agent it is."""
 
+LARGEST_SEED = 2**31 - 1  # that every environment takes
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -38,8 +40,8 @@ class Choice:
         for method in self.methods:
             if method not in METHODS:
                 raise ValueError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
-        if not (isinstance(self.seed, int) and self.seed >= 0):
-            raise ValueError(f"a seed is a whole number of at least 0, got {self.seed!r}")
+        if not (isinstance(self.seed, int) and 0 <= self.seed <= LARGEST_SEED):
+            raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, got {self.seed!r}")
 
     @property
     def methods(self) -> tuple[str, str]:

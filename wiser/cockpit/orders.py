@@ -44,7 +44,8 @@ class Orders:
         return known(order)
 
     def _choose(self, order: Order) -> Deed:
-        wanted = {name: order[name] for name in ("env", "agent", "left", "right", "seed") if name in order}
+        wanted = {name: str(order[name]) for name in ("env", "agent", "left", "right") if name in order}
+        seed = {"seed": order["seed"]} if "seed" in order else {}
         for name, offered in (("env", self.catalogue.envs), ("agent", self.catalogue.agents)):
             if name in wanted and wanted[name] not in offered:
                 raise ValueError(f"no {name} {wanted[name]!r} is offered; there are {', '.join(offered)}")
@@ -52,7 +53,7 @@ class Orders:
             wanted["agent"] = self.catalogue.agent_for(wanted["env"])
 
         def choose(it: Simulation) -> None:
-            it.restart(replace(it.session.choice, **wanted))
+            it.restart(replace(it.session.choice, **wanted, **seed))
             it.told = f"Seed {it.session.choice.seed} of {self.catalogue.envs[it.session.choice.env]}."
 
         return choose

@@ -59,7 +59,7 @@ class Viewer:
         while (message := await self.socket.receive())["type"] != "websocket.disconnect":
             text = message.get("text") or ""
             if text == SEEN:
-                self._unseen -= 1
+                self._unseen = max(0, self._unseen - 1)  # nobody has seen what was not sent
                 self._seen.set()
                 continue
             try:
