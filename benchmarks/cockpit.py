@@ -9,15 +9,15 @@ Run: python benchmarks/cockpit.py [--seconds 20] [--soak-minutes 30]     (reside
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
+import resource
 import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,8 @@ CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--
 COUNT = """() => {
   window.frames = 0;
   const { see, hear } = Cockpit.prototype;
-  Cockpit.prototype.see = function (...told) { see.apply(this, told); requestAnimationFrame(() => { window.frames += 1; }); };
+  const count = () => { window.frames += 1; };
+  Cockpit.prototype.see = function (...told) { see.apply(this, told); requestAnimationFrame(count); };
   Cockpit.prototype.hear = function (told) { hear.call(this, told); if (told.over) this.controls.restart(); };
 }"""
 
@@ -51,6 +52,11 @@ def cockpit(speed: int) -> Iterator[tuple[str, int]]:
             yield process.stdout.readline().split()[4], process.pid
         finally:
             process.terminate()
+
+
+def join(address: str) -> ClientConnection:
+    """Come as a viewer."""
+    return connect(address.replace("http", "ws") + "live", max_size=None)
 
 
 class Watcher:
@@ -80,7 +86,7 @@ class Watcher:
 @contextmanager
 def watching(address: str) -> Iterator[Watcher]:
     """A viewer at work in a thread of its own, once it has seen something."""
-    with connect(address.replace("http", "ws") + "live", max_size=None) as socket:
+    with join(address) as socket:
         watcher = Watcher(socket)
         threading.Thread(target=watcher.watch, daemon=True).start()
         while not watcher.frames:
@@ -129,27 +135,29 @@ def sample(page: Any, wait: float) -> tuple[int, float]:
 
 
 def soak(minutes: float) -> float:
-    """Peak memory of the second half against that of the first, while one viewer watches and another never reads."""
-    seconds, peaks, dropped = int(60 * minutes), [], 0
-    with cockpit(SOAK_SPEED) as (address, process), watching(address) as watcher:
-        idle = connect(address.replace("http", "ws") + "live", max_size=None)
+    """Peak memory of the second half against that of the first, while one viewer watches and another never reads.
+
+    Memory rises until the longest episode that can be saved is full, and stays: half a minute shows the rise only.
+    """
+    seconds, memory, dropped = int(60 * minutes), [], 0
+    with cockpit(SOAK_SPEED) as (address, process), watching(address) as watcher, ExitStack() as stack:
+        idle = stack.enter_context(join(address))
         for second in range(seconds):
             time.sleep(1)
-            peaks.append(resident(process))
+            memory.append(resident(process))
             if idle.close_code is not None:  # the server has given it up: here comes the next one
-                idle, dropped = connect(address.replace("http", "ws") + "live", max_size=None), dropped + 1
+                idle, dropped = stack.enter_context(join(address)), dropped + 1
             if second % max(1, seconds // 30) == 0:
-                print(f"{second:5d} s  {peaks[-1]:6.0f} MB  {watcher.frames} frames  {dropped} idle viewers dropped")
-        idle.close()
-    first, second = max(peaks[: seconds // 2]), max(peaks[seconds // 2 :])
-    print(f"peak memory: {first:.0f} MB in the first half, {second:.0f} MB in the second")
-    return second / first
+                print(f"{second:5d} s  {memory[-1]:6.0f} MB  {watcher.frames} frames  {dropped} idle viewers dropped")
+    before, after = max(memory[: seconds // 2]), max(memory[seconds // 2 :])
+    print(f"peak memory: {before:.0f} MB in the first half, {after:.0f} MB in the second")
+    return after / before
 
 
 def resident(process: int) -> float:
     """Memory of a process in MB."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * 4096 / 1e6
+    return pages * resource.getpagesize() / 1e6
 
 
 def main() -> None:

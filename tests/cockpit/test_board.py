@@ -30,7 +30,8 @@ def test_the_newest_picture_wins_and_no_number_is_lost(board):
     show(board, range(2))
     about, steps = board.news(place)
     assert about == '{"kind": "episode"}'
-    assert unpack(steps) == ({"kind": "steps", "first": 0, "steps": [[{"step": 0}, None], [{"step": 1}, None]]}, b"picture 1")
+    told = {"kind": "steps", "first": 0, "steps": [[{"step": 0}, None], [{"step": 1}, None]]}
+    assert unpack(steps) == (told, b"picture 1")
     show(board, range(2, 7))
     (steps,) = board.news(place)
     message, picture = unpack(steps)

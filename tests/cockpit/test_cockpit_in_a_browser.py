@@ -18,19 +18,20 @@ __all__ = ["agent"]
 def driving():
     """The shipped agent at its stop sign, paused; tests order the steps they need. Restarted for each."""
     catalogue = Catalogue()
-    simulation = Simulation(Session(catalogue.choose("wiser/StopSign-v0", "stop-sign/dropout", "none", "greedy", 3)), Board())
+    choice = catalogue.choose("wiser/StopSign-v0", "stop-sign/dropout", "none", "greedy", 3)
+    simulation = Simulation(Session(choice), Board())
     simulation.paused = True
     with server.running(simulation, catalogue) as address:
-        yield simulation, address
+        yield simulation, address, choice
 
 
 @pytest.fixture
 def page(visit, driving):
-    simulation, address = driving
+    simulation, address, choice = driving
 
     def begin_anew(it: Simulation) -> None:
         it.paused, it.speed = True, 10.0
-        it.restart(Catalogue().choose("wiser/StopSign-v0", "stop-sign/dropout", "none", "greedy", 3))
+        it.restart(choice)
 
     simulation.ask(begin_anew).result()
     page = visit(address)
@@ -41,7 +42,7 @@ def page(visit, driving):
 @pytest.fixture
 def drive(driving, page):
     """`drive(n)`: n steps, all of them on the page."""
-    simulation, _ = driving
+    simulation = driving[0]
 
     def steps(count: int) -> None:
         def run(it: Simulation) -> int:
@@ -136,8 +137,19 @@ def test_a_frozen_sensor_is_marked_stale(page, drive):
     (unguarded, _) = lights(page, "camera")
     assert re.fullmatch(r"STALE \d+ steps", unguarded)
     label = page.locator('.tile[data-sensor="camera"] button').first.get_attribute("aria-label")
-    assert label.startswith(f"camera: STALE: trusted, the same for {unguarded.split()[1]} steps while the world moved on")
+    steps = unguarded.removeprefix("STALE ")
+    assert label.startswith(f"camera: STALE: trusted, the same for {steps} while the world moved on")
     assert label.endswith("really broken by freeze. Break or heal")
+
+
+def test_charts_are_drawn_when_they_come_into_sight(page, drive):
+    last = page.locator(".charts.small .chart").last
+    drive(3)
+    assert not last.locator(".number").nth(1).text_content()
+    last.scroll_into_view_if_needed()
+    score = page.evaluate("short(window.cockpit.episode.lanes[1].steps.at(-1).scores.isolated_surprise[5])")
+    shown = "document.querySelector('.charts.small .chart:last-child .number:last-child').textContent"
+    until(page, f"{shown} === '{score}'")
 
 
 def test_the_menu_works_with_the_keyboard_alone(page):
@@ -224,10 +236,9 @@ def test_nothing_sticks_out_sideways(visit, driving, width, scheme):
     for key in ("p", "5"):
         page.keyboard.press(key)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    inside = page.evaluate("""() => [...document.querySelectorAll('#transport button, dialog[open] *')].every((part) => {
-        const {left, right} = part.getBoundingClientRect();
-        return left >= 0 && right <= innerWidth;
-    })""")
+    inside = page.evaluate("""() => [...document.querySelectorAll('#transport button, dialog[open] *')]
+        .map((part) => part.getBoundingClientRect())
+        .every(({left, right}) => left >= 0 && right <= innerWidth)""")
     assert inside
 
 
@@ -246,7 +257,8 @@ def test_it_says_when_the_connection_is_lost_and_comes_back(page, drive):
     })""")
     assert says_so
     drive(3)
-    until(page, "window.cockpit.live.socket !== window.before && document.getElementById('link').textContent === 'live'")
+    until(page, "window.cockpit.live.socket !== window.before")
+    until(page, "document.getElementById('link').textContent === 'live'")
     assert page.evaluate("window.cockpit.episode.lanes.map((lane) => lane.steps.length)") == [7, 7]
 
 

@@ -32,6 +32,14 @@ def watch_until(viewer, step: int) -> None:
                 return
 
 
+def read_on(viewer, into: list | None = None, patience: float = 60) -> None:
+    """Read until that fails."""
+    while True:
+        message = viewer.recv(timeout=patience)
+        if into is not None:
+            into.append(message)
+
+
 @pytest.fixture
 def served(agent):
     from wiser.cockpit.server import running
@@ -73,8 +81,7 @@ def test_who_does_not_read_gets_little_and_holds_nobody_up(served, monkeypatch):
         simulation.ask(lambda it: setattr(it, "paused", True)).result()
         sent = []
         with pytest.raises(TimeoutError):
-            while True:
-                sent.append(idle.recv(timeout=0.5))
+            read_on(idle, sent, patience=0.5)
         assert len(sent) <= 5
         for _ in sent:
             idle.send("seen")
@@ -90,22 +97,19 @@ def test_who_does_not_read_gets_little_and_holds_nobody_up(served, monkeypatch):
 def test_who_sees_nothing_for_too_long_no_longer_counts(served, monkeypatch):
     monkeypatch.setattr(viewer_module, "PATIENCE", 0.5)
     simulation, address = served
-    with sync.connect(address) as idle:
-        with pytest.raises(Exception, match="nothing was seen for too long"):
-            while True:
-                idle.recv(timeout=60)
+    with sync.connect(address) as idle, pytest.raises(Exception, match="nothing was seen for too long"):
+        read_on(idle)
     until = time.monotonic() + 60
     while simulation.ask(lambda it: it.watchers).result():
         assert time.monotonic() < until
 
 
 def test_a_long_order_ends_the_connection_and_nothing_else(served):
-    simulation, address = served
+    _, address = served
     with sync.connect(address) as viewer:
         viewer.send("x" * 100_000)
         with pytest.raises(Exception, match="1009"):
-            while True:
-                viewer.recv(timeout=60)
+            read_on(viewer)
     with sync.connect(address) as other:
         watch_until(other, 0)
 
@@ -120,9 +124,8 @@ def test_ctrl_c_ends_it_though_somebody_watches():
         with sync.connect(address.replace("http", "ws") + "live", open_timeout=120) as viewer:
             watch_until(viewer, 1)
             process.send_signal(signal.SIGINT)
-            with pytest.raises(Exception, match="1012|1001|1006"):
-                while True:
-                    viewer.recv(timeout=60)
+            with pytest.raises(Exception, match=r"1012|1001|1006"):
+                read_on(viewer)
         rest, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert rest.strip() == "The cockpit is closed."

@@ -44,16 +44,17 @@ class Orders:
         return known(order)
 
     def _choose(self, order: Order) -> Deed:
-        wanted = {name: str(order[name]) for name in ("env", "agent", "left", "right") if name in order}
-        seed = {"seed": order["seed"]} if "seed" in order else {}
+        wanted: Order = {name: str(order[name]) for name in ("env", "agent", "left", "right") if name in order}
         for name, offered in (("env", self.catalogue.envs), ("agent", self.catalogue.agents)):
             if name in wanted and wanted[name] not in offered:
                 raise ValueError(f"no {name} {wanted[name]!r} is offered; there are {', '.join(offered)}")
         if "env" in wanted and "agent" not in wanted:
             wanted["agent"] = self.catalogue.agent_for(wanted["env"])
+        if "seed" in order:
+            wanted["seed"] = order["seed"]
 
         def choose(it: Simulation) -> None:
-            it.restart(replace(it.session.choice, **wanted, **seed))
+            it.restart(replace(it.session.choice, **wanted))
             it.told = f"Seed {it.session.choice.seed} of {self.catalogue.envs[it.session.choice.env]}."
 
         return choose

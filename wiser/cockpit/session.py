@@ -31,7 +31,7 @@ class Session:
         self._begin(choice, load(choice.agent))
 
     def restart(self, choice: Choice | None = None) -> None:
-        """Begin the episode anew, or another one; if that one cannot be driven, a ValueError says why and this goes on."""
+        """Begin the episode anew, or another one; a ValueError says why that one cannot be driven, and this goes on."""
         choice = choice or self.choice
         same = choice.agent == self.choice.agent
         self._begin(choice, self.agent if same else load(choice.agent))

@@ -1,7 +1,7 @@
 "use strict";
 
 const WINDOW = 300; // steps on the time axis
-const DRAW_EVERY = 150; // milliseconds between two drawings of the charts: they need not keep up with the cars
+const DRAW_EVERY = 250; // milliseconds between two drawings of the charts: they need not keep up with the cars
 
 /** One episode on the page: both lanes now, and their traces as far as the window reaches.
 
@@ -72,13 +72,18 @@ class Episode {
       this.views[k].root.classList.toggle("over", Boolean(step.outcome));
       this.reasons[k].textContent = this.reasons[k].title = reasonText(step, this.about.sensors);
     });
+    this.drawSoon();
+  }
+
+  drawSoon() {
     this.drawing ??= setTimeout(() => this.draw(), DRAW_EVERY);
   }
 
+  /** Draw the charts on the screen; the others when they come into sight. */
   draw() {
     clearTimeout(this.drawing);
     this.drawing = null;
-    for (const chart of this.charts) {
+    for (const chart of this.charts.filter(({ root }) => isInSight(root))) {
       chart.first = this.first;
       chart.step = this.end - this.first - 1;
       chart.draw();
@@ -96,6 +101,11 @@ class Episode {
     const outcome = step.outcome && `${step.outcome} at step ${this.first + steps.length - 1}`;
     return { ...step, view: cut(places.view), sensors, outcome };
   }
+}
+
+function isInSight(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }
 
 function methodSelect(methods, lane, onChange) {
