@@ -5,6 +5,7 @@ Run: python tools/cockpit_pictures.py     (needs Chromium and Playwright)
 
 from __future__ import annotations
 
+import io
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 import tyro
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from wiser.cockpit import Catalogue, Session
@@ -55,9 +57,8 @@ SHOTS = (
     Shot("cockpit", height=None),
     Shot("cockpit-dark", scheme="dark"),
     Shot("cockpit-menu", press=("5",)),
-    Shot("cockpit-beliefs", press=("p",)),
     Shot("cockpit-phone", width=390, height=844),
-    Shot("cockpit-phone-menu", width=390, height=844, scheme="dark", press=("5",)),
+    Shot("cockpit-phone-dark", width=390, height=844, scheme="dark", press=("5",)),
 )
 
 
@@ -86,7 +87,9 @@ def photograph(browser: Browser, address: str, shot: Shot, out: Path) -> None:
     for _ in range(3 if shot.height is None else 0):  # the views grow with the window, up to a point
         page.set_viewport_size({"width": shot.width, "height": page.evaluate("document.body.scrollHeight")})
     page.wait_for_timeout(1000)
-    page.screenshot(path=out / f"{shot.name}.png")
+    picture = Image.open(io.BytesIO(page.screenshot()))
+    small = picture.convert("RGB").quantize(256, kmeans=3, dither=Image.Dither.NONE)  # a third of the size
+    small.save(out / f"{shot.name}.png", optimize=True)
     context.close()
 
 

@@ -56,7 +56,8 @@ def drive(driving, page):
 
 
 def lights(page, sensor: str) -> list[str]:
-    return page.locator(f'.tile[data-sensor="{sensor}"] .light .word').all_text_contents()
+    words = page.locator(f'.tile[data-sensor="{sensor}"] .light').all_text_contents()
+    return [text.strip() for text in words]
 
 
 def break_with(page, sensor: str, fault: str) -> None:

@@ -67,8 +67,10 @@ class Tile {
     this.reading = element("canvas", { class: "reading", "aria-hidden": "true", width, height });
     this.prediction = element("canvas", { class: "prediction", "aria-hidden": "true", width, height });
     this.fault = element("span", { class: "fault" });
-    this.word = element("span", { class: "word" });
-    this.light = element("span", { class: "light" }, element("i"), this.word);
+    this.level = element("b");
+    this.detail = element("span", { class: "detail" });
+    this.light = element("span", { class: "light" }, element("i"),
+      element("span", { class: "word" }, this.level, " ", this.detail));
     this.button = element("button", { type: "button", class: "pictures" }, this.reading, this.prediction);
     this.button.addEventListener("click", onPress);
     this.root = element("figure", { class: "tile", "data-sensor": sensor.name },
@@ -79,10 +81,10 @@ class Tile {
 
   show({ state, reason, fault, stale, reading, prediction }) {
     const light = stale >= STALE_FROM && state !== "unhealthy" ? "stale" : state;
-    const why = light === "stale" ? `${stale} steps` : light === "unhealthy" ? reason : light === "masked" ? light : "";
     this.root.dataset.state = state;
     this.light.dataset.state = light;
-    this.word.textContent = why ? `${LEVELS[light]} ${why}` : LEVELS[light];
+    this.level.textContent = LEVELS[light];
+    this.detail.textContent = { trusted: "", masked: "masked", unhealthy: reason, stale: `${stale} steps` }[light];
     this.light.title = describeLight(light, state, reason, stale);
     this.fault.textContent = fault;
     this.fault.hidden = !fault;
