@@ -5,24 +5,20 @@ Run: python tools/cockpit_pictures.py     (needs Chromium and Playwright)
 
 from __future__ import annotations
 
-import io
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import tyro
-from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
+from screenshots import IMAGES, launch, save
 
 from wiser.cockpit import Catalogue, Session
 from wiser.cockpit.board import Board
 from wiser.cockpit.server import running
 from wiser.cockpit.simulation import Simulation
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
-CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 DRAWN = "window.cockpit?.episode?.image && !window.cockpit.episode.drawing && window.cockpit.episode.end"
 
 
@@ -87,9 +83,7 @@ def photograph(browser: Browser, address: str, shot: Shot, out: Path) -> None:
     for _ in range(3 if shot.height is None else 0):  # the views grow with the window, up to a point
         page.set_viewport_size({"width": shot.width, "height": page.evaluate("document.body.scrollHeight")})
     page.wait_for_timeout(1000)
-    picture = Image.open(io.BytesIO(page.screenshot()))
-    small = picture.convert("RGB").quantize(256, kmeans=3, dither=Image.Dither.NONE)  # a third of the size
-    small.save(out / f"{shot.name}.png", optimize=True)
+    save(page, out / f"{shot.name}.png")
     context.close()
 
 
@@ -103,7 +97,7 @@ def main(options: Options) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     with running(simulation, catalogue) as address, sync_playwright() as playwright:
         simulation.ask(lambda it: drive(it, options)).result()
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM)
+        browser = launch(playwright)
         for shot in SHOTS:
             if options.only in ("", shot.name):
                 photograph(browser, address, shot, options.out)

@@ -17,7 +17,6 @@ class Cockpit {
       { break: (k) => this.askHowToBreak(k), share: () => this.shareMenu.open(), help: () => help.open() },
       (on) => document.body.classList.toggle("with-predictions", on));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.episode?.draw());
-    document.addEventListener("scroll", () => this.episode?.drawSoon(), { passive: true });
   }
 
   linked(whether) {

@@ -26,6 +26,9 @@ class Episode {
     this.charts = [...charts, ...trust];
     const [legend, large, ...small] = parts;
     this.traces = [legend, large, rowOf("charts", trust), ...small];
+    this.inSight = new Set();
+    const sight = new IntersectionObserver((seen) => this.#look(seen));
+    for (const { root } of this.charts) sight.observe(root);
     if (!this.lanes.some((lane) => lane.hasView)) for (const view of this.views) view.enlarge(0);
     this.clear();
   }
@@ -72,10 +75,6 @@ class Episode {
       this.views[k].root.classList.toggle("over", Boolean(step.outcome));
       this.reasons[k].textContent = this.reasons[k].title = reasonText(step, this.about.sensors);
     });
-    this.drawSoon();
-  }
-
-  drawSoon() {
     this.drawing ??= setTimeout(() => this.draw(), DRAW_EVERY);
   }
 
@@ -83,11 +82,16 @@ class Episode {
   draw() {
     clearTimeout(this.drawing);
     this.drawing = null;
-    for (const chart of this.charts.filter(({ root }) => isInSight(root))) {
+    for (const chart of this.charts.filter(({ root }) => this.inSight.has(root))) {
       chart.first = this.first;
       chart.step = this.end - this.first - 1;
       chart.draw();
     }
+  }
+
+  #look(seen) {
+    for (const { target, isIntersecting } of seen) this.inSight[isIntersecting ? "add" : "delete"](target);
+    this.draw();
   }
 
   #withPictures(step, { places, steps }, faults) {
@@ -101,11 +105,6 @@ class Episode {
     const outcome = step.outcome && `${step.outcome} at step ${this.first + steps.length - 1}`;
     return { ...step, view: cut(places.view), sensors, outcome };
   }
-}
-
-function isInSight(element) {
-  const { top, bottom } = element.getBoundingClientRect();
-  return bottom > 0 && top < innerHeight;
 }
 
 function methodSelect(methods, lane, onChange) {
