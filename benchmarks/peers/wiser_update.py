@@ -10,6 +10,7 @@ from serve import ACTIONS, IMAGE, SIZES, arguments, experience, parameter_count,
 from wiser.train.collect import replay_fields
 from wiser.train.config import TrainConfig
 from wiser.train.learner import Learner
+from wiser.train.memory import keep_freed_memory
 from wiser.train.replay import Replay
 from wiser.worldmodel import Actions, Sensor
 from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
@@ -32,6 +33,7 @@ def build(size: str, batch: int, length: int) -> tuple[Learner, Replay]:
 
 def main() -> None:
     options = arguments()
+    keep_freed_memory()
     learner, replay = build(options.size, options.batch, options.length)
     rng = np.random.default_rng(0)
     count = parameter_count(learner.model)

@@ -42,7 +42,7 @@ def test_a_phone_scrolls_down_and_not_sideways(visit, made):
 
 
 def test_ink_follows_the_colour_scheme(visit, made):
-    ink = "getComputedStyle(document.querySelector('#multi-failures svg use')).fill"
+    ink = "getComputedStyle(document.querySelector('#multi-failures svg [id^=text_] g')).fill"
     light, dark = (
         visit((made / PAGE).as_uri(), color_scheme=scheme, reduced_motion="reduce").evaluate(ink)
         for scheme in ("light", "dark")

@@ -79,7 +79,7 @@ def test_recurrent_step_and_prior(case) -> None:
 
 
 def conv_tower(w, name, image):
-    """Image (B, H, W, C) in [0, 1] -> (B, E), channels first."""
+    """Image (B, H, W, C) in [0, 1] -> (B, E), channels last."""
     x = image - 0.5
     for i in range(4):
         weight, bias = w[f"{name}.convs.{i}.weight"], w[f"{name}.convs.{i}.bias"]
@@ -89,7 +89,7 @@ def conv_tower(w, name, image):
         b, h, width, c = x.shape
         x = x.reshape(b, h // 2, 2, width // 2, 2, c).max((2, 4))
         x = norm_act(x, w[f"{name}.norms.{i}.scale"])
-    return x.transpose(0, 3, 1, 2).reshape(len(x), -1)
+    return x.reshape(len(x), -1)
 
 
 def vector_tower(w, name, x):
@@ -102,7 +102,7 @@ def vector_tower(w, name, x):
 
 def test_convolution_tower(case) -> None:
     model, w, *_ = case
-    image = np.random.default_rng(1).random((2, 16, 16, 3)).astype(np.float32)
+    image = np.random.default_rng(1).random((2, 48, 32, 3)).astype(np.float32)
     expected = conv_tower(w, "fusion.towers.0", image)
     np.testing.assert_allclose(model.fusion.towers[0](torch.from_numpy(image)), expected, atol=1e-4)
 

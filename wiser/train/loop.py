@@ -16,6 +16,7 @@ from wiser.train.collect import Collector, describe, make_env, replay_fields
 from wiser.train.config import TrainConfig
 from wiser.train.learner import Learner
 from wiser.train.log import Log
+from wiser.train.memory import keep_freed_memory
 from wiser.train.replay import Replay
 from wiser.train.score import evaluate
 from wiser.train.warmstart import carry_over, start_at_mean
@@ -38,6 +39,7 @@ def build_model(config: TrainConfig) -> DreamerV3:
 def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     """Start or go on with the run in `folder` until its last update. Ctrl-C stops it; it can be resumed."""
     torch.set_num_threads(config.threads)
+    keep_freed_memory()
     rank = distributed.start(config.device)
     own = folder if rank == 0 else folder / f"process{rank}"  # of several processes the first speaks for the run
     checkpoint.begin(own, config)

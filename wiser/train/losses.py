@@ -37,10 +37,10 @@ def world_model_loss(
     for name, decoder in zip(model.decodes, model.decoders, strict=True):
         target = batch.obs[name].flatten(0, 1)[decoded]  # (decoded, *shape)
         if isinstance(decoder, VectorDecoder):
-            gap = decoder.symlog(belief) - symlog(target.float().reshape(len(target), -1))
+            guess, truth = decoder.symlog(belief), symlog(target.float().reshape(len(target), -1))
         else:
-            gap = (decoder(belief) - unit_image(target)).flatten(1)
-        terms[f"decode/{name}"] = gap.square().sum(1).mean()
+            guess, truth = decoder(belief), unit_image(target)
+        terms[f"decode/{name}"] = F.mse_loss(guess, truth, reduction="sum") / len(target)
     total = torch.stack([SCALES.get(name, 1.0) * value for name, value in terms.items()]).sum()
     return total, {name: value.detach() for name, value in terms.items()}
 

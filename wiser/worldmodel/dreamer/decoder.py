@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.encoder import MULTIPLIERS, PATCH
-from wiser.worldmodel.dreamer.layers import MLP, BlockLinear, NormAct, NormActChannels, conv, linear
+from wiser.worldmodel.dreamer.layers import MLP, BlockLinear, NormAct, linear
 from wiser.worldmodel.dreamer.maths import symexp
+from wiser.worldmodel.dreamer.pixels import UpConv, join_patches
 from wiser.worldmodel.protocol import Belief, Sensor
 
 
@@ -44,16 +44,15 @@ class ConvDecoder(nn.Module):
         widths = [config.depth * factor for factor in reversed(MULTIPLIERS)]
         self.start = SpatialStart(config, height // 16, width // 16, widths[0])
         outputs = [*widths[1:], channels]
-        self.convs = nn.ModuleList(conv(a, b) for a, b in zip(widths, outputs, strict=True))
-        self.norms = nn.ModuleList(NormActChannels(b) for b in outputs[:-1])
+        self.convs = nn.ModuleList(UpConv(a, b) for a, b in zip(widths, outputs, strict=True))
+        self.norms = nn.ModuleList(NormAct(b) for b in outputs[:-1])
 
     def forward(self, belief: Belief) -> Tensor:
         """Belief -> expected image (B, H, W, C) in (0, 1)."""
-        x = self.start(belief).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
+        x = self.start(belief)  # (B, H, W, C), as all that follow
         for convolve, norm in zip(self.convs[:-1], self.norms, strict=True):
-            x = norm(convolve(F.interpolate(x, scale_factor=2)))
-        x = self.convs[-1](F.interpolate(x, scale_factor=2))
-        return torch.sigmoid(x).permute(0, 2, 3, 1)
+            x = norm(convolve(x))
+        return torch.sigmoid(self.convs[-1](x))
 
 
 class PatchDecoder(nn.Module):
@@ -72,13 +71,6 @@ class PatchDecoder(nn.Module):
         """Belief -> expected image (B, H, W, C) in (0, 1)."""
         x = self.norm(join_patches(self.split(self.start(belief)), 2))  # (B, H/8, W/8, units)
         return torch.sigmoid(join_patches(self.paint(x), PATCH))
-
-
-def join_patches(x: Tensor, size: int) -> Tensor:
-    """(B, H, W, size * size * C) -> (B, H * size, W * size, C)."""
-    rows, height, width, _ = x.shape
-    x = x.view(rows, height, width, size, size, -1).transpose(2, 3)
-    return x.reshape(rows, height * size, width * size, -1)
 
 
 class VectorDecoder(nn.Module):

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.layers import MLP, NormAct, NormActChannels, conv, linear
+from wiser.worldmodel.dreamer.layers import MLP, NormAct, linear
 from wiser.worldmodel.dreamer.maths import symlog
+from wiser.worldmodel.dreamer.pixels import conv, split_patches
 from wiser.worldmodel.protocol import Sensor, unit_image
 
 MULTIPLIERS = (2, 3, 4, 4)  # channels of the four stages, in units of `depth`
@@ -25,15 +26,16 @@ class ConvTower(nn.Module):
         height, width, channels = shape
         widths = [channels, *(depth * factor for factor in MULTIPLIERS)]
         self.convs = nn.ModuleList(conv(a, b) for a, b in itertools.pairwise(widths))
-        self.norms = nn.ModuleList(NormActChannels(b) for b in widths[1:])
+        self.norms = nn.ModuleList(NormAct(b) for b in widths[1:])
         self.features = (height // 16) * (width // 16) * widths[-1]
 
     def forward(self, x: Tensor) -> Tensor:
         """uint8, or floats in [0, 1]: (B, H, W, C) -> (B, E)."""
         x = unit_image(x).to(self.norms[0].scale.dtype)  # type: ignore[arg-type]
-        x = (x - 0.5).permute(0, 3, 1, 2)  # (B, C, H, W), channels last in memory
+        x = x - 0.5
         for convolve, norm in zip(self.convs, self.norms, strict=True):
-            x = norm(F.max_pool2d(convolve(x), 2))
+            x = convolve(x.permute(0, 3, 1, 2))  # (B, C, H, W), channels last in memory
+            x = norm(F.max_pool2d(x, 2).permute(0, 2, 3, 1))
         return x.flatten(1)
 
 
@@ -61,13 +63,6 @@ class PatchTower(nn.Module):
         if patches.dtype == torch.uint8:
             weight = weight * (1 / 255)
         return F.linear(patches.to(weight.dtype), weight, bias)
-
-
-def split_patches(x: Tensor, size: int) -> Tensor:
-    """(B, H, W, C) -> (B, H/size, W/size, size * size * C)."""
-    rows, height, width, channels = x.shape
-    x = x.reshape(rows, height // size, size, width // size, size, channels)
-    return x.transpose(2, 3).reshape(rows, height // size, width // size, size * size * channels)
 
 
 class VectorTower(nn.Module):

@@ -1,0 +1,37 @@
+"""Layers for images against the plain operations they stand for."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from wiser.worldmodel.dreamer.pixels import UpConv, join_patches, split_patches
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 4, 16), (3, 1, 5, 2), (1, 7, 2, 3)])
+@pytest.mark.parametrize("outputs", [1, 3, 8])
+def test_up_convolution_is_up_sampling_and_then_convolution(shape, outputs) -> None:
+    generator = torch.Generator().manual_seed(0)
+    layer = UpConv(shape[-1], outputs).double()
+    torch.nn.init.normal_(layer.bias, generator=generator)
+    x = torch.randn(shape, generator=generator, dtype=torch.float64, requires_grad=True)
+    large = F.interpolate(x.permute(0, 3, 1, 2), scale_factor=2, mode="nearest")
+    expected = F.conv2d(large, layer.weight, layer.bias, padding=2).permute(0, 2, 3, 1)
+    found = layer(x)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+    pull = torch.randn(expected.shape, generator=generator, dtype=torch.float64)
+    leaves = (x, layer.weight, layer.bias)
+    for ours, theirs in zip(
+        torch.autograd.grad((found * pull).sum(), leaves),
+        torch.autograd.grad((expected * pull).sum(), leaves),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", [1, 2, 8])
+def test_joining_undoes_splitting(size) -> None:
+    x = torch.arange(2 * 16 * 24 * 3).view(2, 16, 24, 3)
+    patches = split_patches(x, size)
+    torch.testing.assert_close(patches[1, 0, 1].view(size, size, 3), x[1, :size, size : 2 * size])
+    torch.testing.assert_close(join_patches(patches, size), x)
