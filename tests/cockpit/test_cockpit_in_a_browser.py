@@ -116,6 +116,23 @@ def test_break_and_see_it_break_then_heal_and_see_it_recover(page, drive):
     assert page.evaluate(trusts)
 
 
+def test_one_camera_breaks_and_works_again_while_the_score_runs_on(page, drive):
+    drive(4)
+    assert lights(page, "camera")[0] == "OK"
+    before = float(page.locator(".measure").nth(1).text_content())
+    break_with(page, "camera", "missing")
+    drive(3)
+    assert lights(page, "camera") == ["ERROR missing", "ERROR missing"]
+    assert "camera: missing" in page.locator(".why").nth(1).text_content()
+    page.keyboard.press("5")
+    page.locator("#heal").click()
+    until(page, "!window.cockpit.faults.camera")
+    drive(8)
+    assert lights(page, "camera")[0] == "OK"
+    assert "ERROR" not in lights(page, "camera")[1]
+    assert float(page.locator(".measure").nth(1).text_content()) > before
+
+
 def test_without_any_sensor_the_guarded_side_predicts_and_says_so(page, drive):
     before = page.locator(".measure").nth(1).text_content()
     page.keyboard.press("0")
