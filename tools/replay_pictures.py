@@ -6,7 +6,6 @@ Run: python tools/replay_pictures.py     (needs Chromium and Playwright; the rec
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 import tyro
 from playwright.sync_api import Browser, sync_playwright
+from screenshots import IMAGES, launch, save
 
 import wiser
 import wiser.envs  # registers the environments
@@ -25,10 +25,8 @@ from wiser.guard import Calibration, Guard
 from wiser.record import About, Recorder, Recording, broken_now, export
 from wiser.worldmodel import WorldModel
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
 LANES = {"clean": "none", "broken, unguarded": "none", "broken, guarded": "greedy"}
 ONSET, HEALED, HORIZON, FAULT = 40, 120, 500, "glare"
-CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
 @dataclass
@@ -117,7 +115,7 @@ def photograph(browser: Browser, page_file: Path, moment: int) -> None:
         whole = page.evaluate("document.body.scrollHeight")
         page.set_viewport_size({"width": width, "height": height or whole})
         page.wait_for_timeout(1000)
-        page.screenshot(path=IMAGES / f"{name}.png")
+        save(page, IMAGES / f"{name}.png")
         context.close()
 
 
@@ -131,7 +129,7 @@ def main(options: Options) -> None:
     for lane in recording.lanes:
         print(f"{lane.name}: {len(lane)} steps, {lane.outcome}, score {lane.measure[-1]:.0f}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM)
+        browser = launch(playwright)
         photograph(browser, options.out / "stop-sign.html", options.moment)
         browser.close()
 

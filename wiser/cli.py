@@ -8,6 +8,7 @@ from typing import Any
 
 import tyro
 
+from wiser.cockpit.command import cockpit
 from wiser.demo import demo
 from wiser.doctor import doctor
 from wiser.drive import drive
@@ -17,6 +18,7 @@ from wiser.report.command import report
 from wiser.train.command import train
 
 COMMANDS: dict[str, Callable[..., Any]] = {
+    "cockpit": cockpit,
     "demo": demo,
     "drive": drive,
     "doctor": doctor,

@@ -166,3 +166,11 @@ def test_lanes_may_differ_in_length():
     recording = record(steps=ONSET)
     assert [len(lane) for lane in recording.lanes] == [ONSET, ONSET - 1, ONSET - 2]
     assert recording.steps == ONSET
+
+
+def test_a_limit_forgets_the_oldest_steps_of_all_lanes_alike():
+    both = Recorder(SENSORS, ["short", "long"], About("A test"), limit=4)
+    for step in range(8):
+        for lane in ("short", "long") if step < 6 else ("long",):
+            both.add(lane, {}, verdict(TRUST_ALL), measure=step)
+    assert [lane.measure.tolist() for lane in both.recording().lanes] == [[4, 5], [4, 5, 6, 7]]

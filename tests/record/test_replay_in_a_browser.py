@@ -63,16 +63,16 @@ def test_scrubbing_changes_the_step_and_the_score(page):
 
 def test_lights_tell_trusted_masked_and_unhealthy(page):
     go(page, ONSET)
-    assert [light(page, 2, name).text_content() for name in ("camera", "lidar", "range")] == [
-        "masked",
-        "trusted",
-        "not finite",
+    assert [light(page, 2, name).text_content().strip() for name in ("camera", "lidar", "range")] == [
+        "WARN masked",
+        "OK",
+        "ERROR not finite",
     ]
-    assert light(page, 2, "camera").get_attribute("title") == "masked: more surprising than without it"
+    assert light(page, 2, "camera").get_attribute("title") == "WARN: masked, more surprising than without it"
     assert light(page, 2, "range").get_attribute("data-state") == "unhealthy"
-    assert light(page, 1, "camera").text_content() == "trusted"
+    assert light(page, 1, "camera").text_content().strip() == "OK"
     go(page, HEALED)
-    assert light(page, 2, "camera").text_content() == "trusted"
+    assert light(page, 2, "camera").text_content().strip() == "OK"
 
 
 def test_badges_tell_what_is_really_broken(page):

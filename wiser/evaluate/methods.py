@@ -29,8 +29,8 @@ class Method:
     about: str = ""
     """One line for tables and captions."""
 
-    def guard(self, agent: WorldModel, rows: int, seed: int) -> Guard:
-        """Put the agent under guard; the same seed gives every method the same draws."""
+    def guard(self, agent: WorldModel, rows: int | None, seed: int) -> Guard:
+        """Guard the agent in `rows` environments, or in one (None); one seed gives every method the same draws."""
         return Guard(agent, self.selection, self.rejection, rows=rows, seed=seed)
 
     def prepare(self, obs: Mapping[str, Any]) -> Mapping[str, Any]:

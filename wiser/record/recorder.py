@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ class Recorder:
         lanes: Mapping[str, str] | Sequence[str],
         about: About,
         calibration: Calibration | None = None,
+        limit: int | None = None,
     ) -> None:
         """Prepare.
 
@@ -38,13 +40,15 @@ class Recorder:
         lanes: names, or {name: method}.
         about: what is recorded.
         calibration: says which scores are normal; they are drawn as a band.
+        limit: of steps to keep; older ones are forgotten in all lanes alike. None keeps everything.
         """
-        self.sensors, self.about = tuple(sensors), about
+        self.sensors, self.about, self.limit = tuple(sensors), about, limit
         self.methods = dict(lanes) if isinstance(lanes, Mapping) else dict.fromkeys(lanes, "")
         if not self.methods:
             raise ValueError("a recording needs at least one lane")
         self.bands = {} if calibration is None else _bands(calibration)
-        self._steps: dict[str, list[Step]] = {name: [] for name in self.methods}
+        self._steps: dict[str, deque[Step]] = {name: deque() for name in self.methods}
+        self._forgotten = dict.fromkeys(self.methods, 0)  # steps of each lane
         self._outcome = dict.fromkeys(self.methods, "")
 
     def add(
@@ -60,7 +64,7 @@ class Recorder:
         prediction: Mapping[str, Any] | None = None,
         view: Any = None,
         outcome: str = "",
-    ) -> None:
+    ) -> Step:
         """Record one step: what was seen, what the guard said of it, and what the action then earned.
 
         row: which one, if observation, verdict, reward and prediction are those of a batch.
@@ -85,6 +89,8 @@ class Recorder:
             raise ValueError(f"lane {lane!r}: view and predictions come with every step or with none, same in size")
         steps.append(step)
         self._outcome[lane] = outcome
+        self._forget()
+        return step
 
     def recording(self) -> Recording:
         """Everything so far; may be asked for while lanes still run."""
@@ -93,7 +99,17 @@ class Recorder:
             raise ValueError(f"nothing was recorded in {', '.join(map(repr, empty))}")
         return Recording(self.about, self.sensors, tuple(self._lane(name) for name in self.methods), self.bands)
 
-    def _open(self, lane: str) -> list[Step]:
+    def _forget(self) -> None:
+        """Keep the last `limit` moments of all lanes; a lane that ended before them keeps its last step."""
+        if self.limit is None:
+            return
+        oldest = max(self._forgotten[name] + len(steps) for name, steps in self._steps.items()) - self.limit
+        for name, steps in self._steps.items():
+            while self._forgotten[name] < oldest and len(steps) > 1:
+                steps.popleft()
+                self._forgotten[name] += 1
+
+    def _open(self, lane: str) -> deque[Step]:
         if lane not in self._steps:
             raise ValueError(f"no lane {lane!r}; there are {', '.join(map(repr, self._steps))}")
         if self._outcome[lane]:
@@ -140,7 +156,7 @@ def broken_now(names: Iterable[str], intensity: Any, fault: str) -> dict[str, tu
     return {name: (fault, float(value)) for name, value in zip(names, intensity, strict=True) if value > 0}
 
 
-def _frames(sensor: Sensor, steps: list[Step]) -> NDArray[Any]:
+def _frames(sensor: Sensor, steps: Iterable[Step]) -> NDArray[Any]:
     blank = np.zeros(stored_shape(sensor), stored_dtype(sensor))
     readings = (step.readings[sensor.name] for step in steps)
     return np.stack([blank if reading is None else reading for reading in readings])

@@ -19,11 +19,12 @@ from wiser.guard import Mode
 from wiser.record.files import replacing
 from wiser.record.recording import Lane, Recording
 from wiser.record.sheets import sheets
+from wiser.record.stillness import stale_steps
 from wiser.worldmodel.protocol import Sensor
 
 BARS = 64  # pixels of the square in which numbers are drawn as bars
 PAGE = Path(__file__).parent / "page"
-SCRIPTS = ("dom.js", "lane.js", "chart.js", "traces.js", "unpack.js", "replay.js")
+SCRIPTS = ("dom.js", "lane.js", "chart.js", "traces.js", "panel.js", "unpack.js", "replay.js")
 
 
 def to_html(recording: Recording, path: str | Path) -> Path:
@@ -88,6 +89,7 @@ def _lane(lane: Lane, sensors: Sequence[Sensor]) -> dict[str, Any]:
         "view": None if lane.view is None else sheets(lane.view, exact=False),
         "present": ["".join("1" if here else "0" for here in column) for column in lane.present.T],
         "state": ["".join(column) for column in state.T],
+        "stale": stale_steps(lane).T.tolist(),
         "words": words,
         "reason": [[code[word] for word in column] for column in lane.reason.T.tolist()],
         "fault": [[code[word] for word in column] for column in _faults(lane).T.tolist()],

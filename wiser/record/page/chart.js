@@ -1,6 +1,7 @@
 "use strict";
 
-/* What all traces share: an axis of `length` steps, a cursor, scrubbing, and the marks of the truth. */
+/* What all traces share: an axis of `length` steps that begins with step `first`, a cursor, scrubbing, and the marks of
+   the truth. */
 
 const EDGE = { left: 36, right: 12, top: 6, bottom: 18 };
 
@@ -8,6 +9,7 @@ class TimeChart {
   constructor(title, height, length, onSeek) {
     this.height = height;
     this.length = length;
+    this.first = 0;
     this.edge = EDGE;
     this.canvas = element("canvas", { role: "img", "aria-label": title });
     this.cursor = element("div", { class: "cursor" });
@@ -63,8 +65,8 @@ class TimeChart {
     context.fillStyle = themed("--dim");
     context.textBaseline = "top";
     context.textAlign = "center";
-    for (let step = 0; step < this.length; step += apart) {
-      context.fillText(String(step), this.x(step), bottom + 5);
+    for (let step = (apart - (this.first % apart)) % apart; step < this.length; step += apart) {
+      context.fillText(String(this.first + step), this.x(step), bottom + 5);
       context.fillRect(Math.round(this.x(step)), bottom, 1, 3);
     }
   }

@@ -8,6 +8,7 @@
        state:      "trusted" | "masked" | "unhealthy"
        reason:     why it is not trusted, or ""
        fault:      what really breaks it, or ""
+       stale:      steps for which it has repeated itself while the world moved on, if known
        reading:    picture, numbers, or null if there is none
        prediction: picture, numbers, or null: what the model believes it shows
      }
@@ -23,11 +24,14 @@
 */
 
 const LARGE = 128; // pictures from this width on are photographs, not pixels to be counted
+const STALE_FROM = 5; // steps from which on it is worth a mark
+const LEVELS = { trusted: "OK", masked: "WARN", unhealthy: "ERROR", stale: "STALE" };
 
 class LaneView {
-  /** lane: {name, method, hasView}; index decides the look of its line; a click calls onEnlarge(index of a sensor). */
-  constructor(sensors, lane, index, measure, onEnlarge) {
-    this.tiles = sensors.map((sensor, k) => new Tile(sensor, () => onEnlarge(k)));
+  /** lane: {name, method, hasView}; index decides the look of its line; a click on a sensor calls onPress(its index),
+      and `invitation` says what that does. */
+  constructor(sensors, lane, index, measure, onPress, invitation = "Show large") {
+    this.tiles = sensors.map((sensor, k) => new Tile(sensor, () => onPress(k), invitation));
     this.mode = element("span", { class: "mode" });
     this.measure = element("output", { class: "measure", title: measure });
     this.note = element("p", { class: "note" });
@@ -57,39 +61,45 @@ class LaneView {
 }
 
 class Tile {
-  constructor(sensor, onEnlarge) {
-    this.sensor = sensor;
+  constructor(sensor, onPress, invitation) {
+    Object.assign(this, { sensor, invitation });
     const { width, height } = sensor;
     this.reading = element("canvas", { class: "reading", "aria-hidden": "true", width, height });
     this.prediction = element("canvas", { class: "prediction", "aria-hidden": "true", width, height });
     this.fault = element("span", { class: "fault" });
-    this.word = element("span", { class: "word" });
-    this.light = element("span", { class: "light" }, element("i"), this.word);
+    this.level = element("b");
+    this.detail = element("span", { class: "detail" });
+    this.light = element("span", { class: "light" }, element("i"),
+      element("span", { class: "word" }, this.level, " ", this.detail));
     this.button = element("button", { type: "button", class: "pictures" }, this.reading, this.prediction);
-    this.button.addEventListener("click", onEnlarge);
+    this.button.addEventListener("click", onPress);
     this.root = element("figure", { class: "tile", "data-sensor": sensor.name },
       this.button, this.fault,
       element("figcaption", {},
         element("span", { class: "name", title: sensor.name }, spoken(sensor.name)), this.light));
   }
 
-  show({ state, reason, fault, reading, prediction }) {
-    this.root.dataset.state = this.light.dataset.state = state;
-    this.word.textContent = state === "unhealthy" && reason ? reason : state;
-    this.light.title = reason ? `${state}: ${reason}` : state;
+  show({ state, reason, fault, stale, reading, prediction }) {
+    const light = stale >= STALE_FROM && state !== "unhealthy" ? "stale" : state;
+    this.root.dataset.state = state;
+    this.light.dataset.state = light;
+    this.level.textContent = LEVELS[light];
+    this.detail.textContent = { trusted: "", masked: "masked", unhealthy: reason, stale: `${stale} steps` }[light];
+    this.light.title = describeLight(light, state, reason, stale);
     this.fault.textContent = fault;
     this.fault.hidden = !fault;
-    this.button.setAttribute("aria-label", describe(this.sensor, state, reason, fault));
+    const truth = fault ? `; really broken by ${fault}` : "";
+    this.button.setAttribute("aria-label", `${spoken(this.sensor.name)}: ${this.light.title}${truth}. ${this.invitation}`);
     this.root.classList.toggle("absent", reading === null);
     paint(this.reading, reading, this.sensor);
     paint(this.prediction, prediction, this.sensor);
   }
 }
 
-function describe(sensor, state, reason, fault) {
-  const why = reason ? `, ${reason}` : "";
-  const truth = fault ? `; really broken by ${fault}` : "";
-  return `${spoken(sensor.name)}: ${state}${why}${truth}. Show large`;
+/** What a light says, in full. */
+function describeLight(light, state, reason, stale) {
+  const still = light === "stale" ? `, the same for ${stale} steps while the world moved on` : "";
+  return `${LEVELS[light]}: ${state}${reason ? `, ${reason}` : ""}${still}`;
 }
 
 function modeText({ mode, blind, reset }) {

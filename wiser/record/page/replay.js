@@ -104,23 +104,10 @@ class Replay {
 
   #buildTraces() {
     const { lanes, sensors, about, bands, length } = this.recording;
-    const broken = (t, k) => lanes.some(({ steps }) => steps[t]?.sensors.some((s, n) => s.fault && (k ?? n) === n));
-    const shared = { length, onSeek: (step) => this.jump(step), isBroken: (t) => broken(t) };
-    const main = [
-      new LineChart("surprise, nats", 150, lanes, (step) => step.surprise, { ...shared, band: bands.surprise, log: true }),
-      new LineChart(about.measure, 150, lanes, (step) => step.measure, shared),
-    ];
-    this.part("traces").append(legend(lanes, Object.keys(bands).length), element("div", { class: "charts" }, ...main.map((chart) => chart.root)));
-    this.charts.push(...main);
-    for (const name of scoreNames(lanes)) {
-      const alike = sensors.map((_, k) => (step) => step.scores[name]?.[k] ?? null);
-      const each = sensors.map((sensor, k) => new LineChart(spoken(sensor.name), 96, lanes, alike[k],
-        { ...shared, isBroken: (t) => broken(t, k), band: bands[`${name}/${sensor.name}`], log: true, alike }));
-      this.part("traces").append(
-        element("h2", {}, `${spoken(name)} of each sensor`),
-        element("div", { class: "charts small" }, ...each.map((chart) => chart.root)));
-      this.charts.push(...each);
-    }
+    const run = { lanes, sensors, bands, measure: about.measure, scores: scoreNames(lanes) };
+    const { charts, parts } = tracePanel(run, { length, onSeek: (step) => this.jump(step) });
+    this.part("traces").append(...parts);
+    this.charts.push(...charts);
   }
 
   #buildTransport() {
@@ -181,14 +168,6 @@ class Replay {
       this.seek(this.step);
     });
   }
-}
-
-/** What is what in the traces. */
-function legend(lanes, hasBands) {
-  return element("ul", { class: "key", "aria-label": "Lines and areas in the traces" },
-    ...lanes.map((lane, k) => element("li", {}, lineSample(k), lane.name)),
-    element("li", {}, element("i", { class: "swatch broken" }), "a sensor is really broken"),
-    ...(hasBands ? [element("li", {}, element("i", { class: "swatch band" }), "98 % of clean input")] : []));
 }
 
 /** Names of the scores that are measured for every sensor. */

@@ -114,7 +114,7 @@ class LineChart extends TimeChart {
 function chooseScale(values, mayBeLog, top, bottom) {
   const known = values.filter((value) => value !== null && value !== undefined);
   const positive = known.filter((value) => value > 0).sort((a, b) => a - b);
-  let low = Math.min(0, ...known), high = Math.max(...known, low + 1e-9);
+  let low = Math.min(0, ...known), high = Math.max(...known, low + (known.length ? 1e-9 : 1));
   const typical = positive[Math.floor(positive.length * 0.02)];
   if (!mayBeLog || low < 0 || !positive.length || high / typical < LOG_FROM) {
     high += 0.05 * (high - low);

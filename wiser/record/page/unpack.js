@@ -18,6 +18,7 @@ function unpackLane(lane, { sensors, modes }, onPicture) {
       state: STATES[lane.state[k][t]],
       reason: lane.words[lane.reason[k][t]],
       fault: lane.words[lane.fault[k][t]],
+      stale: lane.stale[k][t],
       present: lane.present[k][t] === "1",
     }),
   }));

@@ -1,0 +1,85 @@
+"""What can be chosen: where to drive, who drives, and how each side treats its sensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from wiser.envs import TASK_IDS
+from wiser.envs.driving.tasks import TASKS as DRIVING
+from wiser.evaluate.methods import Method
+from wiser.evaluate.tasks import TASKS
+from wiser.guard import Rejection
+from wiser.guard.selection import SELECTIONS
+from wiser.worldmodel.store import CONFIG, SHIPPED
+
+METHODS: dict[str, Method] = {
+    **{name: Method("", name, about=(kind.__doc__ or "").splitlines()[0]) for name, kind in SELECTIONS.items()},
+    "reject": Method("", rejection=Rejection(), about="Judge the reading as a whole: accept, repair or predict."),
+}
+"""Ways to treat an agent's sensors, whichever agent it is."""
+
+LARGEST_SEED = 2**31 - 1  # that every environment takes
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is driven: an episode of an environment, by two copies of an agent."""
+
+    env: str
+    """Gymnasium id."""
+    agent: str
+    """A shipped agent, or a model folder."""
+    left: str = "none"
+    """Name from `METHODS`."""
+    right: str = "greedy"
+    """Name from `METHODS`."""
+    seed: int = 0
+    """Of the episode, of the faults and of the guards."""
+
+    def __post_init__(self) -> None:
+        for method in self.methods:
+            if method not in METHODS:
+                raise ValueError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+        if not (isinstance(self.seed, int) and 0 <= self.seed <= LARGEST_SEED):
+            raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, got {self.seed!r}")
+
+    @property
+    def methods(self) -> tuple[str, str]:
+        """How the sides treat their sensors."""
+        return self.left, self.right
+
+
+def _titles() -> dict[str, str]:
+    return {env: DRIVING[task].title for task, env in TASK_IDS.items()}
+
+
+def _shipped() -> dict[str, str]:
+    homes = {task.agents: task.env for task in TASKS.values()}
+    names = sorted(config.parent.relative_to(SHIPPED).as_posix() for config in SHIPPED.glob(f"**/{CONFIG}"))
+    return {name: homes.get(name.split("/")[0], "") for name in names}
+
+
+@dataclass
+class Catalogue:
+    """The environments and agents that the page offers."""
+
+    envs: dict[str, str] = field(default_factory=_titles)
+    """{Gymnasium id: its name in words}."""
+    agents: dict[str, str] = field(default_factory=_shipped)
+    """{name or folder: the environment it was trained in, empty if not known}."""
+
+    def choose(self, env: str | None, agent: str | None, left: str, right: str, seed: int) -> Choice:
+        """Fill in what was not said, and offer what was said from now on."""
+        home = self.agents.get(agent or "") or next(filter(None, self.agents.values()), next(iter(self.envs)))
+        env = env or home
+        agent = agent or self.agent_for(env)
+        self.envs.setdefault(env, env)
+        self.agents.setdefault(agent, "")
+        return Choice(env, agent, left, right, seed)
+
+    def agent_for(self, env: str) -> str:
+        """An agent that was trained there, or any; one that may lose sensors if there is a choice."""
+        if not self.agents:
+            raise ValueError("no agents are shipped with this installation: name a model folder with --agent")
+        at_home = [name for name, home in self.agents.items() if home == env]
+        return next((name for name in at_home if name.endswith("/dropout")), [*at_home, *self.agents][0])
