@@ -10,6 +10,7 @@ from tests.report.synthetic import add, cell
 from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.sweep import Plan
 from wiser.evaluate.tasks import normalise, reference_scores
+from wiser.evaluate.statistics import Estimate
 from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
@@ -151,6 +152,18 @@ def test_learning_curves_come_from_the_logs(tmp_path) -> None:
     assert (read.name, read.task, read.variant, read.updates) == ("one", "StopSign", "dropout", (100,))
     (score,) = read.scores
     assert (score.value, score.low, score.high) == pytest.approx((12.0, 8.08, 15.92))
+
+
+def test_several_runs_of_a_variant_are_thin_lines_and_a_mean_where_all_were_evaluated() -> None:
+    def run(name: str, updates: tuple[int, ...], *scores: float) -> training.Run:
+        points = tuple(Estimate(score, score, score) for score in scores)
+        return training.Run(name, "StopSign", "dropout", updates, points, 16)
+
+    figure = training.draw_runs([run("a", (100, 200, 300), 1.0, 2.0, 3.0), run("b", (100, 300), 5.0, 9.0)])
+    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in figure.axes[0].get_lines()]
+    assert ([100, 300], [3.0, 6.0]) in drawn
+    assert ([100, 200, 300], [1.0, 2.0, 3.0]) in drawn
+    assert ([100, 300], [5.0, 9.0]) in drawn
 
 
 def test_one_agent_and_one_budget_are_shown_and_the_others_named() -> None:

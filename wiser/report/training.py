@@ -72,23 +72,37 @@ def _entry(line: str) -> dict[str, float]:
 
 
 def draw_runs(runs: list[Run]) -> Figure:
-    """One panel per task, one line per run, coloured by variant."""
+    """One panel per task, coloured by variant."""
     tasks = list(dict.fromkeys(run.task for run in runs))
     figure, axes = style.panels(1, len(tasks), 2.1)
     named: dict[str, Artist] = {}
     for panel, task in zip(axes[0], tasks, strict=True):
-        for run in (run for run in runs if run.task == task):
-            look = style.look(run.variant)
-            (line,) = panel.plot(run.updates, [score.value for score in run.scores], **look)
-            low, high = [score.low for score in run.scores], [score.high for score in run.scores]
-            panel.fill_between(run.updates, low, high, color=look["color"], alpha=0.12, linewidth=0)
-            named.setdefault(run.variant, line)
+        for variant in dict.fromkeys(run.variant for run in runs if run.task == task):
+            alike = [run for run in runs if (run.task, run.variant) == (task, variant)]
+            named.setdefault(variant, _plot_alike(panel, alike))
         _reference_lines(panel, task)
         panel.set_title(style.spaced(task))
         panel.set_xlabel("updates")
     axes[0, 0].set_ylabel("score on clean sensors")
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
     return figure
+
+
+def _plot_alike(panel: Axes, runs: list[Run]) -> Artist:
+    """One run with its interval; or several as thin lines, and their mean where all have been evaluated."""
+    look = style.look(runs[0].variant)
+    if len(runs) == 1:
+        (run,) = runs
+        (line,) = panel.plot(run.updates, [score.value for score in run.scores], **look)
+        low, high = [score.low for score in run.scores], [score.high for score in run.scores]
+        panel.fill_between(run.updates, low, high, color=look["color"], alpha=0.12, linewidth=0)
+        return line
+    curves = [{at: score.value for at, score in zip(run.updates, run.scores, strict=True)} for run in runs]
+    for curve in curves:
+        panel.plot(list(curve), list(curve.values()), color=look["color"], linewidth=0.7, alpha=0.55)
+    common = [at for at in curves[0] if all(at in curve for curve in curves)]
+    (line,) = panel.plot(common, [float(np.mean([curve[at] for curve in curves])) for at in common], **look)
+    return line
 
 
 def learning_curves(runs: list[Run]) -> Exhibit:
@@ -101,8 +115,9 @@ def learning_curves(runs: list[Run]) -> Exhibit:
     return Exhibit(
         "training",
         TITLE,
-        f"Score on clean sensors during training; every line is one run (one seed), evaluated on {episodes} held-out "
-        "episodes at a time; band: mean ± 1.96 standard errors. Dashed: the scripted expert and a random policy.",
+        f"Score on clean sensors during training, evaluated on {episodes} held-out episodes at a time. Of a variant "
+        "with several runs (seeds) each is a thin line and their mean a thick one; a single run has a band, its mean ± 1.96 "
+        "standard errors. Dashed: the scripted expert and a random policy.",
         draw_runs(runs),
         f"Learning curves of {len(runs)} training runs.",
         (Table(f"{TITLE}: last evaluation", ("task", "variant", "run", "updates", "score"), rows),),
