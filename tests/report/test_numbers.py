@@ -8,9 +8,9 @@ import yaml
 
 from tests.report.synthetic import add, cell
 from wiser.evaluate.histogram import CENTRES, Histogram
+from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.sweep import Plan
 from wiser.evaluate.tasks import normalise, reference_scores
-from wiser.evaluate.statistics import Estimate
 from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
