@@ -115,8 +115,8 @@ def learning_curves(runs: list[Run]) -> Exhibit:
     return Exhibit(
         "training",
         TITLE,
-        f"Score on clean sensors during training, evaluated on {episodes} held-out episodes at a time. Several runs of a "
-        "variant (seeds) are thin lines and their mean a thick one; a single run has a band, mean ± 1.96 standard "
+        f"Score on clean sensors during training, evaluated on {episodes} held-out episodes at a time. Several runs of "
+        "a variant (seeds) are thin lines and their mean a thick one; a single run has a band, mean ± 1.96 standard "
         "errors. Dashed: the scripted expert and a random policy.",
         draw_runs(runs),
         f"Learning curves of {len(runs)} training runs.",
