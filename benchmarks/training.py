@@ -4,8 +4,8 @@ An update is everything: world model, imagination, actor, critic, replay value l
 64x64x3 image, 16 sequences of 64 steps, 15 actions, float32, two threads, sizes 1m and 12m; each contender is a
 process of its own (`benchmarks/peers`), they take turns, and the best time of each counts. Ours is eager, as users run
 it; peers are run eager and with their own `torch.compile` option. sheeprl has our networks, to the parameter. torchrl's
-own image networks do about a quarter of the arithmetic of everybody else's (stride 2 instead of pooling); "full" is
-torchrl with sheeprl's, and so with our networks.
+own image networks stride where the published ones pool, a quarter of the arithmetic: they stand beside ours with
+strides. "full" is torchrl with sheeprl's, and so with our networks.
 
 Then our nano model with the six sensors of the driving world, and where the time of our updates goes.
 Run: python benchmarks/training.py [--rounds 5] [--sizes 1m 12m] [--no-compile]; `make bench` installs the peers.
@@ -86,7 +86,10 @@ class Contender:
 
 def contenders(size: str, compiled: bool) -> dict[str, Callable[[], Contender]]:
     """How to start each of them, ours first."""
-    starts = {"wiser": partial(Contender, "wiser", "--size", size)}
+    starts = {
+        "wiser": partial(Contender, "wiser", "--size", size),
+        "wiser strided": partial(Contender, "wiser", "--size", size, "--strided"),
+    }
     if find_spec("sheeprl") is None or find_spec("torchrl") is None:
         print("the peers are not installed: make .venv/bench")
         return starts
@@ -99,8 +102,13 @@ def contenders(size: str, compiled: bool) -> dict[str, Callable[[], Contender]]:
     return starts
 
 
+def ours_beside(name: str) -> str:
+    """Which of ours does the same arithmetic."""
+    return "wiser strided" if name in ("torchrl", "torchrl compiled", "wiser strided") else "wiser"
+
+
 def compare(size: str, rounds: int, compiled: bool, patience: float) -> dict[str, float]:
-    """Our rate divided by that of each peer; prints the table."""
+    """Our rate, with the same arithmetic, divided by that of each contender; prints the table."""
     running: dict[str, Contender] = {}
     facts: dict[str, dict[str, Any]] = {}
     try:
@@ -116,15 +124,16 @@ def compare(size: str, rounds: int, compiled: bool, patience: float) -> dict[str
     finally:
         for contender in running.values():
             contender.stop()
+    ratios = {name: seconds / best[ours_beside(name)] for name, seconds in best.items()}
     for name, found in facts.items():
         if name not in best:
             print(f"{size:>4} {name:<21} {found['error']}")
             continue
         print(
             f"{size:>4} {name:<21} {found['version']:<15} {found['parameters']:>11,} {best[name]:>9.3f} "
-            f"{BATCH * LENGTH / best[name]:>14.1f} {best[name] / best['wiser']:>12.2f} {found['warmup']:>10.0f}"
+            f"{BATCH * LENGTH / best[name]:>14.1f} {ratios[name]:>12.2f} {found['warmup']:>10.0f}"
         )
-    return {name: seconds / best["wiser"] for name, seconds in best.items() if name != "wiser"}
+    return ratios
 
 
 class Shares:
@@ -225,7 +234,8 @@ def main() -> None:
 
     print("\nOur rate divided by a peer's, the smallest of all sizes and forms:")
     for name, peer in (("sheeprl", "sheeprl"), ("torchrl_same_networks", "torchrl full"), ("torchrl", "torchrl")):
-        found = [ratio for row in ratios for contender, ratio in row.items() if contender.startswith(peer)]
+        forms = (peer, f"{peer} compiled")
+        found = [ratio for row in ratios for contender, ratio in row.items() if contender in forms]
         if found:
             print(f"train_vs_{name} ratio={min(found):.2f}")
 

@@ -14,11 +14,12 @@ from wiser.train.memory import keep_freed_memory
 from wiser.train.replay import Replay
 from wiser.worldmodel import Actions, Sensor
 from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
+from wiser.worldmodel.dreamer.config import Tower
 
 
-def build(size: str, batch: int, length: int) -> tuple[Learner, Replay]:
+def build(size: str, batch: int, length: int, tower: Tower = "conv") -> tuple[Learner, Replay]:
     """A new model of that size and a replay that holds one batch of random experience."""
-    shape = DreamerConfig.of_size(size, (Sensor("image", IMAGE),), Actions(ACTIONS))
+    shape = DreamerConfig.of_size(size, (Sensor("image", IMAGE),), Actions(ACTIONS), tower=tower)
     assert all(getattr(shape, name) == value for name, value in SIZES[size].items()), "the sizes are not the peers'"
     model = DreamerV3(shape)
     replay = Replay(replay_fields(model), batch, batch * (length + 1))
@@ -32,9 +33,9 @@ def build(size: str, batch: int, length: int) -> tuple[Learner, Replay]:
 
 
 def main() -> None:
-    options = arguments()
+    options = arguments("--strided")
     keep_freed_memory()
-    learner, replay = build(options.size, options.batch, options.length)
+    learner, replay = build(options.size, options.batch, options.length, "strided" if options.strided else "conv")
     rng = np.random.default_rng(0)
     count = parameter_count(learner.model)
     serve(lambda: learner.update(replay, rng, 0), version=f"wiser {version('wiser')}", parameters=count)

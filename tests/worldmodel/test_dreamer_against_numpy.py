@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from tests import tiny
+from wiser.worldmodel.dreamer.encoder import ConvTower
 from wiser.worldmodel.dreamer.heads import TwoHotHead, features
 from wiser.worldmodel.dreamer.maths import symexp, symlog, twohot_bins, twohot_cross_entropy, twohot_mean
 from wiser.worldmodel.latents import kl_categorical, unimix_logprobs
@@ -78,7 +79,7 @@ def test_recurrent_step_and_prior(case) -> None:
     np.testing.assert_allclose(prior.logprobs, log_unimix(logits), atol=1e-5)
 
 
-def conv_tower(w, name, image):
+def conv_tower(w, name, image, shrink=None):
     """Image (B, H, W, C) in [0, 1] -> (B, E), channels last."""
     x = image - 0.5
     for i in range(4):
@@ -87,7 +88,7 @@ def conv_tower(w, name, image):
         windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5), (1, 2))  # (B, H, W, C, 5, 5)
         x = np.einsum("bhwcij,ocij->bhwo", windows, weight) + bias
         b, h, width, c = x.shape
-        x = x.reshape(b, h // 2, 2, width // 2, 2, c).max((2, 4))
+        x = shrink(x) if shrink else x.reshape(b, h // 2, 2, width // 2, 2, c).max((2, 4))
         x = norm_act(x, w[f"{name}.norms.{i}.scale"])
     return x.reshape(len(x), -1)
 
@@ -105,6 +106,16 @@ def test_convolution_tower(case) -> None:
     image = np.random.default_rng(1).random((2, 48, 32, 3)).astype(np.float32)
     expected = conv_tower(w, "fusion.towers.0", image)
     np.testing.assert_allclose(model.fusion.towers[0](torch.from_numpy(image)), expected, atol=1e-4)
+
+
+def test_strided_tower_is_every_second_pixel_of_the_convolutions(case) -> None:
+    _, w, *_ = case
+    tower = ConvTower((48, 32, 3), 2, strided=True)
+    tower.load_state_dict({name.removeprefix("fusion.towers.0."): torch.from_numpy(value).float()
+                           for name, value in w.items() if name.startswith("fusion.towers.0.")})  # fmt: skip
+    image = np.random.default_rng(1).random((2, 48, 32, 3)).astype(np.float32)
+    expected = conv_tower(w, "fusion.towers.0", image, shrink=lambda x: x[:, ::2, ::2])
+    np.testing.assert_allclose(tower(torch.from_numpy(image)).detach(), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("trusted", [(1, 1), (0, 1), (1, 0), (0, 0)])

@@ -13,7 +13,7 @@ from wiser.worldmodel.dreamer.layers import NormAct
 SENSORS = (tiny.image("camera", 32), tiny.vector("speed"), Sensor("bump", (), "float32", 0.0, 1.0))
 
 
-@pytest.mark.parametrize("tower", ["conv", "patch"])
+@pytest.mark.parametrize("tower", ["conv", "strided", "patch"])
 @pytest.mark.parametrize("actions", [tiny.DISCRETE, tiny.CONTINUOUS])
 def test_shapes_and_ranges(tower, actions) -> None:
     model = tiny.model(SENSORS, actions, tower=tower)
@@ -140,7 +140,7 @@ def test_norm_and_activation_against_autograd() -> None:
     assert torch.autograd.gradcheck(layer, (x,))
 
 
-@pytest.mark.parametrize("tower", ["conv", "patch"])
+@pytest.mark.parametrize("tower", ["conv", "strided", "patch"])
 @pytest.mark.parametrize("fusion", ["late", "channels"])
 def test_bytes_and_unit_floats_are_the_same_picture_in_any_precision(fusion: str, tower: str) -> None:
     model = tiny.model(SENSORS, tower=tower, fusion=fusion).double()

@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("fusion", ["late", "channels"])
-@pytest.mark.parametrize("tower", ["conv", "patch"])
+@pytest.mark.parametrize("tower", ["conv", "strided", "patch"])
 @pytest.mark.parametrize("actions", [tiny.DISCRETE, tiny.CONTINUOUS])
 def test_round_trip_acts_the_same(tmp_path, fusion, tower, actions) -> None:
     model = tiny.model(SENSORS, actions, fusion=fusion, tower=tower)

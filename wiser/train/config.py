@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import yaml
 
+from wiser.worldmodel.dreamer.config import Tower
+
 PRESETS = Path(__file__).parent / "presets"
 
 
@@ -22,6 +24,8 @@ class TrainConfig:
     """Which sensors to use; empty = all images."""
     size: str = "12m"
     """Model size, from nano to 200m."""
+    tower: Tower | None = None
+    """Kind of image towers, if not the size's own: as published, with strides (faster), or of patches (fastest)."""
     fusion: Literal["late", "channels"] = "late"
     """One tower per sensor, or images concatenated on the channel axis."""
     variant: Literal["base", "dropout", "augmented"] = "base"

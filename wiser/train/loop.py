@@ -29,7 +29,8 @@ Report = Callable[[dict[str, Any]], None]
 def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
     sensors, actions = describe(make_env(config, 1), config)
-    shape = DreamerConfig.of_size(config.size, sensors, actions, fusion=config.fusion)
+    changes = {"fusion": config.fusion} | ({"tower": config.tower} if config.tower else {})
+    shape = DreamerConfig.of_size(config.size, sensors, actions, **changes)
     model = DreamerV3(shape, seed=config.seed).to(config.device)
     if config.start:
         carry_over(model, load(config.start))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from wiser.worldmodel.protocol import Actions, Sensor
+
+Tower = Literal["conv", "strided", "patch"]
 
 # recurrent units, hidden units, classes per latent, channels of the first convolution, units of the heads
 SIZES: dict[str, dict[str, Any]] = {
@@ -48,11 +50,12 @@ class DreamerConfig:
     """Bins of the two-hot reward and value heads."""
     fusion: Literal["late", "channels"] = "late"
     """One tower per sensor, or images concatenated on the channel axis into one tower as in the paper."""
-    tower: Literal["conv", "patch"] = "conv"
-    """DreamerV3's convolutions, or patches and matrix products: several times faster on a CPU."""
+    tower: Tower = "conv"
+    """DreamerV3's convolutions and pooling; convolutions with strides instead, a quarter of the arithmetic; or patches
+    and matrix products: several times faster on a CPU."""
 
     def __post_init__(self) -> None:
-        for name, known in (("fusion", ("late", "channels")), ("tower", ("conv", "patch"))):
+        for name, known in (("fusion", ("late", "channels")), ("tower", get_args(Tower))):
             if getattr(self, name) not in known:
                 raise ValueError(f"unknown {name} {getattr(self, name)!r}; choose from {', '.join(known)}")
         if not self.sensors:

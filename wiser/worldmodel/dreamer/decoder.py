@@ -96,4 +96,4 @@ def sensor_decoder(config: DreamerConfig, sensor: Sensor) -> nn.Module:
     """Build the decoder of one sensor."""
     if not sensor.is_image:
         return VectorDecoder(config, sensor.shape)
-    return (ConvDecoder if config.tower == "conv" else PatchDecoder)(config, sensor.shape)
+    return (PatchDecoder if config.tower == "patch" else ConvDecoder)(config, sensor.shape)

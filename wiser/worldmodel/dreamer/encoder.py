@@ -19,13 +19,14 @@ PATCH = 8
 
 
 class ConvTower(nn.Module):
-    """DreamerV3's image encoder: four times convolution, 2x2 max-pool, norm, act."""
+    """DreamerV3's image encoder: four times convolution, 2x2 max-pool, norm, act; or strides instead of pooling."""
 
-    def __init__(self, shape: tuple[int, ...], depth: int) -> None:
+    def __init__(self, shape: tuple[int, ...], depth: int, strided: bool = False) -> None:
         super().__init__()
         height, width, channels = shape
         widths = [channels, *(depth * factor for factor in MULTIPLIERS)]
-        self.convs = nn.ModuleList(conv(a, b) for a, b in itertools.pairwise(widths))
+        self.convs = nn.ModuleList(conv(a, b, 2 if strided else 1) for a, b in itertools.pairwise(widths))
+        self.shrink = nn.Identity() if strided else nn.MaxPool2d(2)
         self.norms = nn.ModuleList(NormAct(b) for b in widths[1:])
         self.features = (height // 16) * (width // 16) * widths[-1]
 
@@ -35,7 +36,7 @@ class ConvTower(nn.Module):
         x = x - 0.5
         for convolve, norm in zip(self.convs, self.norms, strict=True):
             x = convolve(x.permute(0, 3, 1, 2))  # (B, C, H, W), channels last in memory
-            x = norm(F.max_pool2d(x, 2).permute(0, 2, 3, 1))
+            x = norm(self.shrink(x).permute(0, 2, 3, 1))
         return x.flatten(1)
 
 
@@ -80,7 +81,9 @@ class VectorTower(nn.Module):
 
 def image_tower(config: DreamerConfig, shape: tuple[int, ...]) -> ConvTower | PatchTower:
     """Build the kind of image tower the config asks for."""
-    return (ConvTower if config.tower == "conv" else PatchTower)(shape, config.depth)
+    if config.tower == "patch":
+        return PatchTower(shape, config.depth)
+    return ConvTower(shape, config.depth, strided=config.tower == "strided")
 
 
 def sensor_tower(config: DreamerConfig, sensor: Sensor) -> nn.Module:

@@ -11,9 +11,9 @@ from wiser.worldmodel.dreamer.layers import init_weight
 KERNEL = 5
 
 
-def conv(inputs: int, outputs: int) -> nn.Conv2d:
-    """Same-size 5x5 convolution with DreamerV3's initialisation."""
-    layer = nn.Conv2d(inputs, outputs, KERNEL, padding=KERNEL // 2)
+def conv(inputs: int, outputs: int, stride: int = 1) -> nn.Conv2d:
+    """5x5 convolution with DreamerV3's initialisation; of the same size, or `stride` times smaller."""
+    layer = nn.Conv2d(inputs, outputs, KERNEL, stride, padding=KERNEL // 2)
     init_weight(layer.weight, inputs * KERNEL * KERNEL)
     assert layer.bias is not None
     nn.init.zeros_(layer.bias)
