@@ -2,7 +2,10 @@
 
 import pytest
 
-from wiser.report.command import PAGE
+from tests.record.runs import record
+from wiser.record import export
+from wiser.report.command import PAGE, write_report
+from wiser.report.results import ReportError
 
 PIXELS = "[...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL())"
 
@@ -34,6 +37,24 @@ def test_arrow_keys_and_dragging_turn_all_surfaces(page):
     page.mouse.move(box["x"] + 120, box["y"] + 80)
     page.mouse.up()
     assert all(old != new for old, new in zip(before, page.evaluate(PIXELS), strict=True))
+
+
+def test_replays_open_from_the_page(visit, results, tmp_path):
+    recording = tmp_path / "glare & lag.html"
+    export(record(title="Glare on one <sensor>"), recording)
+    folder, _ = write_report((results / "multi",), None, tmp_path / "report", (recording,))
+    recording.unlink()  # the report has its own copy
+    page = visit((folder / PAGE).as_uri(), reduced_motion="reduce", offline=True)
+    page.get_by_role("link", name="Glare on one <sensor>").click()
+    page.wait_for_selector("h1")
+    assert page.locator("h1").text_content() == "Glare on one <sensor>"
+
+
+def test_what_is_not_a_replay_is_refused(results, tmp_path):
+    film = tmp_path / "film.html"
+    film.write_text("no page")
+    with pytest.raises(ReportError, match="not a replay page"):
+        write_report((results / "multi",), None, tmp_path / "report", (film,))
 
 
 def test_a_phone_scrolls_down_and_not_sideways(visit, made):

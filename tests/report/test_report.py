@@ -37,7 +37,7 @@ def test_every_picture_has_words_and_every_figure_a_caption(made) -> None:
     alts = re.findall(r'role="img" aria-label="([^"]*)"', page)
     assert len(alts) == page.count("<svg")
     assert all(len(alt) > 20 for alt in alts)
-    assert page.count("<figcaption>") == page.count("<section id=") - 3  # all but absent, sources and methods
+    assert page.count("<figcaption>") == page.count("<section id=") - 4  # all but replays, absent, sources, methods
     assert "3 episodes per point" in page
 
 

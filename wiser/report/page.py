@@ -6,20 +6,22 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from wiser.evaluate.methods import METHODS
 from wiser.report.assemble import Report
 from wiser.report.exhibit import Exhibit, Table
+from wiser.report.replays import Replay
 from wiser.report.results import Sweep
 from wiser.report.style import inline_svg
 
 PARTS = Path(__file__).parent / "page"
 
 
-def render(report: Report, folder: Path) -> str:
-    """The whole page, with the figures that were saved in `folder`."""
+def render(report: Report, folder: Path, replays: Sequence[Replay] = ()) -> str:
+    """The whole page, with the figures that were saved in `folder` and links to replays there."""
     script = (PARTS / "surfaces.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     labels = _labels(report.exhibits)
@@ -34,6 +36,8 @@ def render(report: Report, folder: Path) -> str:
         "exhibits": "".join(
             _section(label, exhibit, folder) for label, exhibit in zip(labels, report.exhibits, strict=True)
         ),
+        "replays": "".join(f'<li><a href="{escape(it.link)}">{escape(it.title)}</a></li>' for it in replays),
+        "no_replays": "" if replays else "hidden",
         "absent": "".join(f"<li>{prose(f'{kind.title}. {kind.needs}')}</li>" for kind in report.absent),
         "absence": "" if report.absent else "hidden",
         "sources": "".join(map(_source, report.sweeps)),
