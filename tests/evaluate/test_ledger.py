@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.compute
 import pytest
 from pyarrow import parquet
 
@@ -151,6 +152,37 @@ def test_the_tables_agree(tmp_path, ledger) -> None:
     assert sum(row["surprise_auroc"] is not None for row in table) == 20
     with open(tmp_path / "cells.csv", newline="") as file:
         assert [row["key"] for row in csv.DictReader(file)] == sorted(ledger.finished())
+
+
+def test_a_ledger_comes_back_from_its_tables(tmp_path, ledger) -> None:
+    sweep.write(ledger, range(5))
+    bare = Episode(index=0, env_seed=1, fault_seed=2, failed=("a", "b"), score=1.0, length=3, complete=True)
+    ledger.write(sweep.cell(99), [bare], 1.5)
+    ledger.export(tmp_path / "tables")
+    restored = Ledger.of(tmp_path / "tables", restored=tmp_path / "elsewhere")
+    assert restored.fingerprint() == ledger.fingerprint()
+    assert restored.cells() == ledger.cells()
+    assert not (tmp_path / "tables" / "ledger.sqlite").exists()
+    here = Ledger.of(tmp_path / "tables")
+    assert here.path.parent == tmp_path / "tables"
+    assert here.finished() == ledger.finished()
+
+
+def test_tables_that_were_tampered_with_are_refused(tmp_path, ledger) -> None:
+    sweep.write(ledger, range(2))
+    for change, said in (("cells", "not of the same sweep"), ("episodes", "changed, or written by another release")):
+        folder = tmp_path / change
+        ledger.export(folder)
+        if change == "cells":
+            lines = (folder / "cells.csv").read_text().splitlines()
+            (folder / "cells.csv").write_text("\n".join(lines[:-1]))
+        else:
+            table = parquet.read_table(folder / "episodes.parquet")
+            column = table.column_names.index("intensity")
+            half = pyarrow.compute.multiply(table["intensity"], 0.5)
+            parquet.write_table(table.set_column(column, "intensity", half), folder / "episodes.parquet")
+        with pytest.raises(LedgerError, match=said):
+            Ledger.of(folder, restored=tmp_path / f"{change} back")
 
 
 def test_an_empty_ledger_exports_headers(tmp_path, ledger) -> None:

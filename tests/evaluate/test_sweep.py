@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from wiser.evaluate.command import LEDGER, sweep
-from wiser.evaluate.ledger import Ledger
+from wiser.evaluate.command import sweep
+from wiser.evaluate.ledger import LEDGER, Ledger
 from wiser.evaluate.sweep import CLEAN, Plan, run_cell, scenario_of
 
 PLAN = {

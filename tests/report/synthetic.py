@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from wiser.evaluate import Cell, Detection, Episode, Histogram, Ledger
-from wiser.evaluate.command import LEDGER
+from wiser.evaluate.ledger import LEDGER
 from wiser.evaluate.sweep import CLEAN
 
 SENSORS = ("camera", "lidar")

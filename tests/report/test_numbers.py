@@ -99,16 +99,25 @@ def test_greedy_and_exhaustive_meet_in_the_same_episodes(tmp_path) -> None:
 
 
 def test_resilience_is_what_is_left_above_a_random_policy(tmp_path) -> None:
-    add(tmp_path, [RANDOM + 150, RANDOM + 250], failures=0)
-    add(tmp_path, [RANDOM + 100], failures=5)
-    add(tmp_path, [RANDOM - 1], method="base", failures=0)
+    add(tmp_path, [RANDOM + 150, RANDOM + 250], method="base", failures=0)
     add(tmp_path, [RANDOM], method="base", failures=5)
-    add(tmp_path, [RANDOM], method="rme", failures=5)
+    add(tmp_path, [RANDOM + 50, RANDOM + 50], method="confident", failures=0)
+    add(tmp_path, [RANDOM + 100], method="confident", failures=5)
+    add(tmp_path, [RANDOM + 20], method="rme", failures=5)
     shares = resilience.shares(read_sweep(tmp_path), "StopSign")
     half = shares["confident", "glare"]
-    assert (half.value, half.low, half.high) == pytest.approx((0.5, 0.4, 2 / 3))
-    assert shares["base", "glare"] is None  # its clean score is no better than random
-    assert shares["rme", "glare"] is None  # no clean cell
+    assert (half.value, half.low, half.high) == pytest.approx((0.5, 0.4, 2 / 3))  # not 2: of base, not of its own
+    assert shares["confident", "clean"].value == pytest.approx(0.25)
+    assert shares["base", "glare"].value == pytest.approx(0)
+    assert shares["base", "clean"].value == pytest.approx(1)
+    assert shares["rme", "glare"].value == pytest.approx(0.1)
+    assert shares["rme", "clean"] is None  # no such cell
+
+
+def test_resilience_needs_a_yardstick_better_than_random(tmp_path) -> None:
+    add(tmp_path, [RANDOM - 1], method="base", failures=0)
+    add(tmp_path, [RANDOM], method="base", failures=5)
+    assert resilience.shares(read_sweep(tmp_path), "StopSign")["base", "glare"] is None
 
 
 def test_detection_pools_the_clean_cell_with_every_fault(tmp_path) -> None:

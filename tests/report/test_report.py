@@ -6,7 +6,7 @@ import pytest
 
 from tests.report.synthetic import add
 from wiser.evaluate import Ledger
-from wiser.evaluate.command import LEDGER
+from wiser.evaluate.ledger import LEDGER
 from wiser.report import ReportError, read_sweep
 from wiser.report.command import PAGE, TABLES, report, write_report
 
@@ -62,6 +62,12 @@ def test_the_same_ledger_makes_the_same_files(results, made, tmp_path) -> None:
     assert {path.name: path.read_bytes() for path in again.iterdir()} == {
         path.name: path.read_bytes() for path in made.iterdir()
     }
+
+
+def test_exported_tables_are_as_good_as_their_ledger(results, tmp_path) -> None:
+    Ledger.open(results / "multi" / LEDGER).export(tmp_path / "multi")
+    assert read_sweep(tmp_path / "multi") == read_sweep(results / "multi")
+    assert not (tmp_path / "multi" / LEDGER).exists()
 
 
 @pytest.mark.parametrize(

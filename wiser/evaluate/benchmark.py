@@ -30,7 +30,7 @@ class Row:
     """Of the 95 % bootstrap interval of the mean; `high` is its other end."""
     high: float
     resilience: float
-    """Score over the same method's clean score."""
+    """Score over the clean score of the first method."""
     success: float
     episodes: int
 
@@ -71,21 +71,21 @@ def benchmark(
     agent: a model, or the name of a shipped one or of a model folder.
     env: Gymnasium id of a vector environment that takes `sensors=`.
     scenarios: what breaks, by name; clean episodes are always driven too.
-    methods: ways to select sensors (none, greedy, exhaustive, random), or whole `Method`s by name.
+    methods: ways to select sensors (none, greedy, exhaustive, random), or whole `Method`s by name; the first one's
+        clean score is the yardstick of resilience.
     episodes: driven side by side, with the seeds from `seed` on; the same ones, with the same faults, for all methods.
     """
     model = load(agent) if isinstance(agent, str) else agent
     named = dict(methods) if isinstance(methods, Mapping) else {name: Method("", name) for name in methods}
     if not isinstance(scenarios, Mapping):
         scenarios = {describe(scenario): scenario for scenario in scenarios}
-    rows = []
+    rows: list[Row] = []
     for method_name, method in named.items():
-        clean = 1.0
         for name, scenario in {CLEAN: None, **scenarios}.items():
             driven = rollout(model, method, Trial(env, episodes, seed, scenario))
             scores = [episode.score for episode in driven]
             estimate = statistics.mean([scores], np.random.default_rng(seed))
-            clean = estimate.value if name == CLEAN else clean
+            clean = rows[0].score if rows else estimate.value
             rows.append(
                 Row(name, method_name, estimate.value, estimate.low, estimate.high, estimate.value / clean,
                     float(np.mean([bool(episode.success) for episode in driven])), episodes)

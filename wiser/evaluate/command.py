@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -26,7 +27,8 @@ from wiser.record import About, Recorder
 from wiser.record import export as export_recording
 from wiser.worldmodel.store import load
 
-LEDGER = "ledger.sqlite"
+QUIET = 60.0
+"""Seconds between lines of progress where there is no terminal to draw a bar in."""
 
 
 def evaluate(
@@ -121,18 +123,25 @@ def sweep(
 
 def _sweep(plan: Plan, folder: Path, steps: int | None, engine: Engine, export: bool, console: Console) -> int:
     plan = plan if steps is None else replace(plan, steps=steps)
-    ledger = Ledger.open(folder / LEDGER)
+    ledger = Ledger.of(folder)
     cells = plan.cells()
-    missing = [cell for cell in cells if cell.key not in ledger.finished()]
+    finished = ledger.finished()
+    missing = [cell for cell in cells if cell.key not in finished]
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
         TextColumn("{task.fields[cell]}"),
     )  # fmt: skip
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("cells", total=len(cells), completed=len(cells) - len(missing), cell="starting workers")
+        spoken = time.monotonic()
         for cell, episodes, seconds in engine.run(missing):
             ledger.write(cell, episodes, seconds)
             bar.update(task, advance=1, cell=f"{cell.task} {cell.fault} x{cell.failures} {cell.method}")
+            if not console.is_terminal and time.monotonic() - spoken >= QUIET:
+                spoken = time.monotonic()
+                state = bar.tasks[task]
+                minutes = (state.time_remaining or 0) / 60
+                console.print(f"{state.completed:.0f} of {len(cells)} cells, {minutes:.0f} minutes left")
     if export:
         ledger.export(folder)
     console.print(f"{len(cells)} cells in {ledger.path}")

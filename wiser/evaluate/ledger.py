@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from wiser.evaluate.records import TIMING, VERSION, Cell, Episode, columns
-from wiser.evaluate.tables import write_tables
+from wiser.evaluate.tables import has_tables, read_tables, write_tables
 
+LEDGER = "ledger.sqlite"
+"""Its name in the folder of a sweep."""
 MARK = 0x57495345
 """`application_id` of the file, "WISE": tells a ledger from other SQLite files."""
 PATIENCE = 60.0
@@ -50,6 +52,22 @@ class Ledger:
             ledger._recognise_or_create(connection)
             connection.execute("COMMIT")
             _use_write_ahead_log(connection)
+        return ledger
+
+    @classmethod
+    def of(cls, folder: Path, restored: Path | None = None) -> Ledger:
+        """Open the ledger of a sweep's folder, or start an empty one.
+
+        Where there are only exported tables, the ledger is made from them: in `restored`, or in the folder itself.
+        """
+        if (folder / LEDGER).exists() or not has_tables(folder):
+            return cls.open(folder / LEDGER)
+        ledger = cls.open((restored or folder) / LEDGER)
+        try:
+            for cell, episodes, seconds in read_tables(folder):
+                ledger.write(cell, episodes, seconds)
+        except (OSError, ImportError, KeyError, ValueError) as error:
+            raise LedgerError(f"could not read the tables in {folder}: {error}") from error
         return ledger
 
     def finished(self) -> set[str]:

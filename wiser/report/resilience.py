@@ -1,4 +1,4 @@
-"""What is left of each method's clean performance when most sensors are broken."""
+"""What each method keeps of the unguarded agent's clean performance when most sensors are broken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
-from wiser.evaluate.tasks import normalise, reference_scores
+from wiser.evaluate.tasks import reference_scores
 from wiser.report import style
 from wiser.report.exhibit import (
     NOTHING,
@@ -24,21 +24,24 @@ from wiser.report.exhibit import (
     how_measured,
     missing_from,
 )
-from wiser.report.failures import mean_score
 from wiser.report.results import Point, Setting, Sweep, clean_setting
 
 TITLE = "Resilience"
+CLEAN = "clean"
 Shares = dict[tuple[str, str], Estimate | None]
-"""By method and fault; None where it cannot be told."""
+"""By method and fault, or `CLEAN`; None where it cannot be told."""
 
 
 def shares(sweep: Sweep, task: str) -> Shares:
-    """What is left of the clean score, per method and fault, at most failures and greatest harm."""
+    """What is left of the clean score of the first method, clean and per fault at most failures and greatest harm.
+
+    One yardstick for all: against its own clean score, a method that loses on clean sensors would look robust.
+    """
+    whole = sweep.clean(task, sweep.methods[0])
     return {
-        (method, fault): resilience(task, sweep.points.get(setting), sweep.clean(task, method))
+        (method, fault): resilience(task, sweep.points.get(_setting(sweep, task, method, fault)), whole)
         for method in sweep.methods
-        for fault in sweep.faults
-        for setting in [_setting(sweep, task, method, fault)]
+        for fault in (CLEAN, *sweep.faults)
     }
 
 
@@ -55,6 +58,8 @@ def resilience(task: str, faulty: Point | None, clean: Point | None) -> Estimate
 
 
 def _setting(sweep: Sweep, task: str, method: str, fault: str) -> Setting:
+    if fault == CLEAN:
+        return clean_setting(task, method)
     return Setting(task, method, fault, *sweep.harshest, max(setting.failures for setting in sweep.faulty))
 
 
@@ -92,15 +97,11 @@ def _label(panel: Axes, row: int, column: int, share: Estimate | None, value: fl
 
 
 def table(sweep: Sweep, task: str) -> Table:
-    """The same numbers, after the clean score on the scale from a random policy (0) to the expert (1)."""
-    cells = shares(sweep, task)
-    rows = []
-    for method in sweep.methods:
-        clean = sweep.clean(task, method)
-        whole = normalise(task, mean_score(clean).value) if clean and reference_scores(task) else None
-        rows.append((method, figure_text(whole), *(estimate_text(cells[method, fault], 2) for fault in sweep.faults)))
-    header = ("method", "clean, of expert", *sweep.faults)
-    return Table(f"{style.spaced(task)}: share of the clean score left", header, tuple(rows))
+    """The same numbers."""
+    cells, columns = shares(sweep, task), (CLEAN, *sweep.faults)
+    rows = tuple((method, *(estimate_text(cells[method, name], 2) for name in columns)) for method in sweep.methods)
+    title = f"{style.spaced(task)}: share of the clean score of {sweep.methods[0]}"
+    return Table(title, ("method", *columns), rows)
 
 
 def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
@@ -110,14 +111,14 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     if not found:
         return
     settings = [_setting(sweep, task, method, fault) for task, cells in found.items() for method, fault in cells]
-    clean = [clean_setting(task, method) for task in found for method in sweep.methods]
     points = [sweep.points[setting] for setting in settings if setting in sweep.points]
+    first, worst = sweep.methods[0], max(settings, key=lambda setting: setting.failures)
     yield Exhibit(
         "resilience",
         TITLE,
-        f"Share of its own clean performance that a method keeps with {harm(settings[0])}, intensity "
-        f"{settings[0].intensity:g}: (score − random policy) / (clean score − random policy). "
-        f"{how_measured(points)}{missing_from(sweep, [*clean, *settings])}",
+        f"Share of the clean performance of {first} that a method has on clean sensors and with {harm(worst)}, "
+        f"intensity {worst.intensity:g}: (score − random policy) / (clean score of {first} − random policy). "
+        f"{how_measured(points)}{missing_from(sweep, settings)}",
         draw(found),
         f"Heat maps of the share of the clean score left: {', '.join(sweep.methods)} under {', '.join(sweep.faults)}.",
         tuple(table(sweep, task) for task in found),

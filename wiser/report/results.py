@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from wiser.evaluate import Cell, Detection, Episode, Histogram, Ledger
-from wiser.evaluate.command import LEDGER
+from wiser.evaluate.ledger import LEDGER
 from wiser.evaluate.methods import METHODS
 from wiser.evaluate.sweep import CLEAN
+from wiser.evaluate.tables import has_tables
 from wiser.evaluate.tasks import TASKS
 
 
@@ -104,14 +106,17 @@ def clean_setting(task: str, method: str) -> Setting:
 
 
 def read_sweep(folder: Path) -> Sweep:
-    """Read the ledger in `folder`."""
-    path = folder / LEDGER
-    if not path.is_file():
+    """Read the ledger in `folder`, or the tables exported from one."""
+    if not (folder / LEDGER).is_file() and not has_tables(folder):
         raise ReportError(f"no {LEDGER} in {folder}: name the folder of a sweep; `wiser sweep quick` makes one")
-    ledger = Ledger.open(path)
+    with TemporaryDirectory() as spare:
+        return _read(folder, Ledger.of(folder, restored=Path(spare)))
+
+
+def _read(folder: Path, ledger: Ledger) -> Sweep:
     rows = ledger.cells()
     if not rows:
-        raise ReportError(f"{path} has no finished cell yet: let its sweep go on first")
+        raise ReportError(f"{ledger.path} has no finished cell yet: let its sweep go on first")
     seconds = {row["key"]: row["seconds"] for row in rows}
     kept, left_out = one_vintage(_cell(row) for row in rows)
     groups = defaultdict(list)
