@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from wiser.worldmodel.dreamer.pixels import UpConv, join_patches, split_patches
+from wiser.worldmodel.dreamer.pixels import UpConv, centred, join_patches, split_patches, squared_error
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 4, 16), (3, 1, 5, 2), (1, 7, 2, 3)])
@@ -35,3 +35,28 @@ def test_joining_undoes_splitting(size) -> None:
     patches = split_patches(x, size)
     torch.testing.assert_close(patches[1, 0, 1].view(size, size, 3), x[1, :size, size : 2 * size])
     torch.testing.assert_close(join_patches(patches, size), x)
+
+
+@pytest.mark.parametrize("count", [0, 1, 1000, 2**16, 2**17 + 5])
+@pytest.mark.parametrize("as_bytes", [True, False])
+def test_squared_error_is_that_of_the_plain_operations(count, as_bytes) -> None:
+    generator = torch.Generator().manual_seed(count)
+    logits = 4 * torch.randn(count, generator=generator, dtype=torch.float64)
+    logits.requires_grad_()
+    target = torch.randint(0, 256, (count,), generator=generator, dtype=torch.uint8)
+    truth = target / 255.0
+    expected = F.mse_loss(torch.sigmoid(logits), truth.double(), reduction="sum")
+    found = squared_error(logits, target if as_bytes else truth)
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
+    ours, theirs = (torch.autograd.grad(0.3 * error, logits)[0] for error in (found, expected))
+    torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 8, 19])
+def test_centred_bytes_are_the_pixels_around_grey(rows) -> None:
+    images = torch.randint(0, 256, (rows, 4, 6, 3), dtype=torch.uint8)
+    for x in (images, images.permute(0, 3, 1, 2)):
+        found = centred(x, torch.float32)
+        assert found.stride() == x.stride()
+        torch.testing.assert_close(found / 255, x / 255.0 - 0.5, rtol=0, atol=1e-6)
+    torch.testing.assert_close(centred(images / 255.0, torch.float64), images.double() / 255 - 0.5, rtol=0, atol=1e-6)

@@ -18,7 +18,7 @@ ENTROPY, REPLAY_VALUE = 3e-4, 0.3
 
 
 class Imagined(NamedTuple):
-    """Roll-outs of H steps from n states; index 0 is the start."""
+    """Roll-outs of H steps from n states; index 0 is the start. In memory they lie step by step."""
 
     features: Tensor  # (n, H + 1, F)
     action: Tensor  # (n, H + 1, A): chosen at each state
@@ -63,10 +63,10 @@ def imagine(model: DreamerV3, start: Belief, generator: torch.Generator) -> Imag
         if t < HORIZON:
             deter = model.gru(belief.deter, belief.stoch, actions[-1])
             belief = Belief(deter, one_hot_sample(model.prior(deter), latent_noise[t]))
-    x = torch.stack(seen, 1)
-    proceed = torch.sigmoid(model.proceed(x))
+    x = torch.stack(seen)  # (H + 1, n, F): all but the last step are one piece, which heads take without a copy
+    proceed = torch.sigmoid(model.proceed(x)).T
     proceed[:, 0] = 1.0  # the start is known to be alive or its weight is set by the caller
-    return Imagined(x, torch.stack(actions, 1), model.reward.mean(x), proceed)
+    return Imagined(x.transpose(0, 1), torch.stack(actions).transpose(0, 1), model.reward.mean(x).T, proceed)
 
 
 def lambda_returns(reward: Tensor, proceed: Tensor, value: Tensor, bootstrap: Tensor) -> Tensor:
@@ -86,14 +86,14 @@ def actor_critic_loss(
     model: DreamerV3, slow_critic: TwoHotHead, scale: ReturnScale, imagined: Imagined, alive: Tensor
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Actor and critic terms on imagined roll-outs, and the returns of their starts. `alive` (n,) weighs the starts."""
-    x = imagined.features
-    slow = slow_critic.mean(x).detach()  # (n, H + 1)
+    x, action = imagined.features.transpose(0, 1), imagined.action.transpose(0, 1)  # (H + 1, n, ...)
+    slow = slow_critic.mean(x).detach().T  # (n, H + 1)
     returns = lambda_returns(imagined.reward, imagined.proceed, slow, slow[:, -1])  # (n, H)
     advantage = (returns - slow[:, :-1]) / scale(returns)
     weight = torch.cumprod(torch.cat([alive[:, None], imagined.proceed[:, 1:-1] * DISCOUNT], 1), 1)  # (n, H)
-    logprob, entropy = action_logprob(model, x[:, :-1], imagined.action[:, :-1])
-    terms = {"actor": -(weight * (logprob * advantage + ENTROPY * entropy)).mean()}
-    terms["critic"] = critic_loss(model.critic, slow[:, :-1], x[:, :-1], returns, weight)
+    logprob, entropy = action_logprob(model, x[:-1], action[:-1])  # (H, n)
+    terms = {"actor": -(weight.T * (logprob * advantage.T + ENTROPY * entropy)).mean()}
+    terms["critic"] = critic_loss(model.critic, slow.T[:-1], x[:-1], returns.T, weight.T)
     return terms, returns[:, 0]
 
 

@@ -8,11 +8,9 @@ from torch.nn import functional as F
 
 from wiser.train.unroll import Sequences, Unrolled
 from wiser.worldmodel.dreamer import DreamerV3
-from wiser.worldmodel.dreamer.decoder import VectorDecoder
 from wiser.worldmodel.dreamer.heads import features
-from wiser.worldmodel.dreamer.maths import symlog
 from wiser.worldmodel.latents import kl_categorical
-from wiser.worldmodel.protocol import Belief, unit_image
+from wiser.worldmodel.protocol import Belief
 
 FREE_NATS = 1.0
 SCALES = {"dynamics": 1.0, "representation": 0.1}  # every other term counts once
@@ -36,11 +34,7 @@ def world_model_loss(
     belief = Belief(belief.deter[decoded], belief.stoch[decoded])
     for name, decoder in zip(model.decodes, model.decoders, strict=True):
         target = batch.obs[name].flatten(0, 1)[decoded]  # (decoded, *shape)
-        if isinstance(decoder, VectorDecoder):
-            guess, truth = decoder.symlog(belief), symlog(target.float().reshape(len(target), -1))
-        else:
-            guess, truth = decoder(belief), unit_image(target)
-        terms[f"decode/{name}"] = F.mse_loss(guess, truth, reduction="sum") / len(target)
+        terms[f"decode/{name}"] = decoder.squared_error(belief, target) / len(target)  # type: ignore[operator]
     total = torch.stack([SCALES.get(name, 1.0) * value for name, value in terms.items()]).sum()
     return total, {name: value.detach() for name, value in terms.items()}
 

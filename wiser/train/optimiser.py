@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
+
+_IN_CACHE = 2**17  # weights that all operations of a step can touch one after another without waiting for memory
 
 
 class LaProp(Optimizer):
@@ -38,7 +40,8 @@ class LaProp(Optimizer):
                 if not self.state[p]:
                     self.state[p] = {"square": torch.zeros_like(p), "momentum": torch.zeros_like(p)}
             group["step"] += 1
-            self._update(group, params)
+            for some in _batches(params):
+                self._update(group, some)
 
     def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
         (beta1, beta2), count = group["betas"], group["step"]
@@ -51,19 +54,27 @@ class LaProp(Optimizer):
         torch._foreach_sqrt_(size)
         torch._foreach_add_(size, group["eps"])
         torch._foreach_div_(grads, size)
-        torch._foreach_mul_(momenta, beta1)
-        torch._foreach_add_(momenta, grads, alpha=1 - beta1)
+        torch._foreach_lerp_(momenta, grads, 1 - beta1)
         rate = group["lr"] * min(1.0, count / max(1, group["warmup"])) / (1 - beta1**count)
         torch._foreach_add_(params, momenta, alpha=-rate)
+
+
+def _batches(params: list[Tensor]) -> Iterator[list[Tensor]]:
+    """Neighbours that fit the cache together; on other devices than a CPU all at once."""
+    batch: list[Tensor] = []
+    size = 0
+    for p in params:
+        size += p.numel()
+        if batch and size > _IN_CACHE and p.device.type == "cpu":
+            yield batch
+            batch, size = [], p.numel()
+        batch.append(p)
+    yield batch
 
 
 def clip_adaptively(params: list[Tensor], limit: float) -> list[Tensor]:
     """AGC: gradients scaled so that no tensor's norm exceeds `limit` times that of its weights (at least 1e-3)."""
     grads = [p.grad for p in params if p.grad is not None]
-    bounds = torch._foreach_norm(params)
-    torch._foreach_clamp_min_(bounds, 1e-3)
-    torch._foreach_mul_(bounds, limit)
-    norms = torch._foreach_norm(grads)
-    torch._foreach_div_(norms, bounds)
-    torch._foreach_clamp_min_(norms, 1.0)
-    return list(torch._foreach_div(grads, list(norms)))
+    bounds = torch.stack(torch._foreach_norm(params)).clamp_(min=1e-3).mul_(limit)
+    excess = torch.stack(torch._foreach_norm(grads)).div_(bounds).clamp_(min=1.0)
+    return list(torch._foreach_div(grads, list(excess.unbind())))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.encoder import MULTIPLIERS, PATCH
 from wiser.worldmodel.dreamer.layers import MLP, BlockLinear, NormAct, linear
-from wiser.worldmodel.dreamer.maths import symexp
-from wiser.worldmodel.dreamer.pixels import UpConv, join_patches
+from wiser.worldmodel.dreamer.maths import symexp, symlog
+from wiser.worldmodel.dreamer.pixels import UpConv, join_patches, split_patches, squared_error
 from wiser.worldmodel.protocol import Belief, Sensor
 
 
@@ -35,8 +36,28 @@ class SpatialStart(nn.Module):
         return self.norm(own + self.from_stoch(belief.stoch.flatten(1)).view(rows, height, width, channels))
 
 
-class ConvDecoder(nn.Module):
+class ImageDecoder(nn.Module):
+    """Paints an image in patches of `patch` x `patch` pixels."""
+
+    patch: int
+
+    def logits(self, belief: Belief) -> Tensor:
+        """Belief -> logits of the pixels as patches, (B, H / patch, W / patch, patch * patch * C)."""
+        raise NotImplementedError
+
+    def forward(self, belief: Belief) -> Tensor:
+        """Belief -> expected image (B, H, W, C) in (0, 1)."""
+        return torch.sigmoid(join_patches(self.logits(belief), self.patch))
+
+    def squared_error(self, belief: Belief, target: Tensor) -> Tensor:
+        """Summed over the pixels of all images (B, H, W, C), uint8 or in [0, 1]."""
+        return squared_error(self.logits(belief), split_patches(target, self.patch))
+
+
+class ConvDecoder(ImageDecoder):
     """DreamerV3's image decoder: four times nearest up-sampling and convolution."""
+
+    patch = 2
 
     def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -47,16 +68,19 @@ class ConvDecoder(nn.Module):
         self.convs = nn.ModuleList(UpConv(a, b) for a, b in zip(widths, outputs, strict=True))
         self.norms = nn.ModuleList(NormAct(b) for b in outputs[:-1])
 
-    def forward(self, belief: Belief) -> Tensor:
-        """Belief -> expected image (B, H, W, C) in (0, 1)."""
+    def logits(self, belief: Belief) -> Tensor:
+        """Belief -> logits of the pixels as patches."""
         x = self.start(belief)  # (B, H, W, C), as all that follow
         for convolve, norm in zip(self.convs[:-1], self.norms, strict=True):
             x = norm(convolve(x))
-        return torch.sigmoid(self.convs[-1](x))
+        cells: Tensor = self.convs[-1].cells(x)  # type: ignore[operator]
+        return cells
 
 
-class PatchDecoder(nn.Module):
+class PatchDecoder(ImageDecoder):
     """Mirror of the patch tower: 16x16 cells split 2x2, each painting an 8x8 patch."""
+
+    patch = PATCH
 
     def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -67,10 +91,9 @@ class PatchDecoder(nn.Module):
         self.norm = NormAct(units)
         self.paint = linear(units, PATCH * PATCH * channels)
 
-    def forward(self, belief: Belief) -> Tensor:
-        """Belief -> expected image (B, H, W, C) in (0, 1)."""
-        x = self.norm(join_patches(self.split(self.start(belief)), 2))  # (B, H/8, W/8, units)
-        return torch.sigmoid(join_patches(self.paint(x), PATCH))
+    def logits(self, belief: Belief) -> Tensor:
+        """Belief -> logits of the pixels as patches."""
+        return self.paint(self.norm(join_patches(self.split(self.start(belief)), 2)))  # (B, H/8, W/8, ...)
 
 
 class VectorDecoder(nn.Module):
@@ -91,8 +114,13 @@ class VectorDecoder(nn.Module):
         """Belief -> expected vector (B, ...) in its own units."""
         return symexp(self.symlog(belief)).view(-1, *self.shape)
 
+    def squared_error(self, belief: Belief, target: Tensor) -> Tensor:
+        """On the symlog scale, summed over all vectors (B, ...)."""
+        truth = symlog(target.float().reshape(len(target), -1))
+        return F.mse_loss(self.symlog(belief), truth, reduction="sum")
 
-def sensor_decoder(config: DreamerConfig, sensor: Sensor) -> nn.Module:
+
+def sensor_decoder(config: DreamerConfig, sensor: Sensor) -> ImageDecoder | VectorDecoder:
     """Build the decoder of one sensor."""
     if not sensor.is_image:
         return VectorDecoder(config, sensor.shape)

@@ -11,8 +11,8 @@ from torch.nn import functional as F
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.layers import MLP, NormAct, linear
 from wiser.worldmodel.dreamer.maths import symlog
-from wiser.worldmodel.dreamer.pixels import conv, split_patches
-from wiser.worldmodel.protocol import Sensor, unit_image
+from wiser.worldmodel.dreamer.pixels import centred, conv, split_patches
+from wiser.worldmodel.protocol import Sensor
 
 MULTIPLIERS = (2, 3, 4, 4)  # channels of the four stages, in units of `depth`
 PATCH = 8
@@ -32,12 +32,18 @@ class ConvTower(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """uint8, or floats in [0, 1]: (B, H, W, C) -> (B, E)."""
-        x = unit_image(x).to(self.norms[0].scale.dtype)  # type: ignore[arg-type]
-        x = x - 0.5
-        for convolve, norm in zip(self.convs, self.norms, strict=True):
-            x = convolve(x.permute(0, 3, 1, 2))  # (B, C, H, W), channels last in memory
+        layers = (self._first, *self.convs[1:])
+        for layer, norm in zip(layers, self.norms, strict=True):
+            x = layer(x.permute(0, 3, 1, 2))  # (B, C, H, W), channels last in memory
             x = norm(self.shrink(x).permute(0, 2, 3, 1))
         return x.flatten(1)
+
+    def _first(self, x: Tensor) -> Tensor:
+        """The convolution of pixels / 255 - 0.5; scaling the few weights spares a pass over the many pixels."""
+        layer = self.convs[0]
+        assert isinstance(layer, nn.Conv2d)
+        weight = layer.weight * (1 / 255) if x.dtype == torch.uint8 else layer.weight
+        return F.conv2d(centred(x, weight.dtype), weight, layer.bias, layer.stride, layer.padding)
 
 
 class PatchTower(nn.Module):

@@ -38,8 +38,15 @@ class NormAct(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., size) -> (..., size)."""
+        if not torch.is_grad_enabled():
+            return F.silu((x * _inverse_rms(x)).mul_(self.scale), inplace=True)
         out: Tensor = _RMSNormSiLU.apply(x, self.scale)
         return out
+
+
+def _inverse_rms(x: Tensor) -> Tensor:
+    """(..., size) -> (..., 1)."""
+    return torch.rsqrt(torch.linalg.vector_norm(x, dim=-1, keepdim=True).square() / x.shape[-1] + _EPSILON)
 
 
 class _RMSNormSiLU(torch.autograd.Function):
@@ -47,8 +54,7 @@ class _RMSNormSiLU(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, scale: Tensor) -> Tensor:
-        size = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-        inverse = torch.rsqrt(size.square() / x.shape[-1] + _EPSILON)  # (..., 1)
+        inverse = _inverse_rms(x)  # (..., 1)
         normal = x * inverse
         y = normal * scale
         ctx.save_for_backward(normal, scale, inverse, y)

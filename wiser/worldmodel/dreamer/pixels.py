@@ -1,6 +1,8 @@
-"""Layers for images: DreamerV3's convolutions, up-sampling ones, and patches."""
+"""Layers for images: DreamerV3's convolutions, up-sampling ones, and patches; and the error of decoded images."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +11,7 @@ from torch.nn import functional as F
 from wiser.worldmodel.dreamer.layers import init_weight
 
 KERNEL = 5
+_IMAGES, _IN_CACHE = 8, 2**16  # images and numbers that operations in a row can touch without waiting for memory
 
 
 def conv(inputs: int, outputs: int, stride: int = 1) -> nn.Conv2d:
@@ -41,11 +44,14 @@ class UpConv(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, H, W, inputs) -> (B, 2 H, 2 W, outputs)."""
+        return join_patches(self.cells(x), 2)
+
+    def cells(self, x: Tensor) -> Tensor:
+        """The same as 2x2 patches: (B, H, W, inputs) -> (B, H, W, 2 * 2 * outputs)."""
         assert self.bias is not None
         weight = torch.einsum("oiyx,pay,qbx->pqoiab", self.weight, self.meets, self.meets).flatten(0, 2)
         weight = weight.contiguous(memory_format=torch.channels_last)  # (2 * 2 * outputs, inputs, 3, 3)
-        x = F.conv2d(x.permute(0, 3, 1, 2), weight, self.bias.repeat(4), padding=1)
-        return join_patches(x.permute(0, 2, 3, 1), 2)
+        return F.conv2d(x.permute(0, 3, 1, 2), weight, self.bias.repeat(4), padding=1).permute(0, 2, 3, 1)
 
 
 def split_patches(x: Tensor, size: int) -> Tensor:
@@ -60,3 +66,47 @@ def join_patches(x: Tensor, size: int) -> Tensor:
     rows, height, width, _ = x.shape
     x = x.view(rows, height, width, size, size, -1).transpose(2, 3)
     return x.reshape(rows, height * size, width * size, -1)
+
+
+def centred(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """uint8 -> -127.5 to 127.5, floats in [0, 1] -> -0.5 to 0.5; layout kept. Bytes become floats piece by piece on a
+    CPU, so that the second pass finds them in its cache."""
+    if x.dtype != torch.uint8:
+        return x.to(dtype) - 0.5
+    if x.device.type != "cpu":
+        return x.to(dtype) - 127.5
+    out = torch.empty_like(x, dtype=dtype)
+    for some, to in zip(x.split(_IMAGES), out.split(_IMAGES), strict=True):
+        to.copy_(some).sub_(127.5)
+    return out
+
+
+def squared_error(logits: Tensor, target: Tensor) -> Tensor:
+    """Sum of (sigmoid(logits) - target)^2; the target is uint8, or floats in [0, 1]."""
+    error: Tensor = _SigmoidSquaredError.apply(logits, target)
+    return error
+
+
+class _SigmoidSquaredError(torch.autograd.Function):
+    """Error and gradient in one go, piece by piece on a CPU: composed operations pass ten times over all pixels."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, target: Tensor) -> Tensor:
+        logits, target = logits.contiguous(), target.contiguous()
+        grad, total = torch.empty_like(logits), logits.new_zeros(())
+        scale = 1 / 255 if target.dtype == torch.uint8 else 1.0
+        piece = _IN_CACHE if logits.device.type == "cpu" else logits.numel()
+        pieces = (x.view(-1).split(max(piece, 1)) for x in (logits, target, grad))
+        for x, truth, slope in zip(*pieces, strict=True):
+            guess = torch.sigmoid(x)
+            gap = guess.sub(truth.to(x.dtype), alpha=scale)
+            total += torch.dot(gap, gap)
+            torch.ops.aten.sigmoid_backward.grad_input(gap, guess, grad_input=slope)
+        ctx.save_for_backward(grad)
+        return total
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        (slope,) = ctx.saved_tensors
+        return slope.mul_(2.0 * grad), None  # in place, so only once; autograd refuses a second time

@@ -1,0 +1,122 @@
+"""Why does selecting sensors cost score while all of them work? Clean episodes, and what selection did in them.
+
+Three ways to choose (all sensors, greedy, exhaustive) and exhaustive search among sets of at least two and four
+sensors. Then the same clean episodes driven with all sensors, while each way follows them with a belief of its own: how
+well do pixels that just changed (what moves, which is what matters) come back from it?
+Run: python tools/selection_on_clean.py [--episodes 30]
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from torch import Tensor
+
+import wiser
+from wiser.evaluate.methods import Method
+from wiser.evaluate.rollout import Moment, Trial, rollout
+from wiser.evaluate.tasks import TASKS, Task
+from wiser.guard import Guard
+from wiser.guard.draws import RowDraws
+from wiser.guard.look import Look
+from wiser.guard.selection import Choice, Exhaustive, Selection, least_surprising
+from wiser.guard.subsets import every_subset
+from wiser.worldmodel.protocol import WorldModel, unit_image
+
+SEED = 950_000  # nothing is trained, calibrated or published on these episodes
+MOVED = 0.1  # change of a pixel, of its range, from one frame to the next
+
+
+@dataclass(frozen=True)
+class AtLeast(Exhaustive):
+    """Exhaustive search among sets of at least this many sensors."""
+
+    fewest: int = 1
+
+    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
+        """Return the least surprising set that is large enough."""
+        subsets = every_subset(healthy.shape[1])  # (2^N, N)
+        valid = (~subsets | healthy[:, None]).all(2) & (subsets.sum(1) >= self.fewest)
+        return least_surprising(look, subsets.expand(len(healthy), -1, -1), valid)
+
+
+WAYS: dict[str, str | Selection] = {
+    "all sensors": "none", "greedy": "greedy", "exhaustive": "exhaustive",
+    "exhaustive, 2 or more": AtLeast(fewest=2), "exhaustive, 4 or more": AtLeast(fewest=4),
+}  # fmt: skip
+
+
+def drive(agent: WorldModel, task: Task, way: str | Selection, episodes: int) -> str:
+    """Score, success, and the share of steps with 0, 1, ... N trusted sensors."""
+    counts = np.zeros(len(agent.sensors) + 1, np.int64)
+
+    def watch(moment: Moment) -> None:
+        trusted = np.asarray(moment.verdict.trusted).sum(1)[moment.running]
+        counts[:] += np.bincount(trusted, minlength=len(counts))
+
+    method: Any = Method("dropout", way)  # type: ignore[arg-type]
+    driven = rollout(agent, method, Trial(task.env, episodes, SEED), watch)
+    scores = np.array([episode.score for episode in driven])
+    success = np.mean([bool(episode.success) for episode in driven])
+    shares = " ".join(f"{share:4.0%}" for share in counts / counts.sum())
+    return f"{scores.mean():7.0f} +- {scores.std() / episodes**0.5:3.0f} {success:7.0%}    {shares}"
+
+
+def follow(agent: WorldModel, task: Task, episodes: int) -> dict[str, tuple[float, float, float]]:
+    """Per way: surprise, error of moving pixels, and how often it would have acted as with all sensors."""
+    names = [sensor.name for sensor in agent.sensors]
+    env = gymnasium.make_vec(task.env, episodes, vectorization_mode="vector_entry_point", sensors=names)
+    guards = {way: Guard(agent, WAYS[way], rows=episodes, seed=SEED) for way in WAYS}
+    seen: dict[str, list[np.ndarray]] = {way: [] for way in WAYS}
+    obs, _ = env.reset(seed=SEED)
+    before, running = obs, np.ones(episodes, bool)
+    while running.any():
+        acted = {way: guard.act(obs) for way, guard in guards.items()}
+        chosen = acted["all sensors"][0]
+        for way, guard in guards.items():
+            action, verdict = acted[way]
+            error = moving_error(agent, guard, obs, before)
+            seen[way].append(np.stack([verdict.surprise, error, action == chosen], 1)[running])
+            guard.executed(chosen)
+        before = {name: obs[name].copy() for name in names}
+        obs, _, terminated, truncated, _ = env.step(chosen)
+        running &= ~(terminated | truncated)
+    return {way: tuple(np.nanmean(np.concatenate(rows), 0)) for way, rows in seen.items()}
+
+
+@torch.no_grad()
+def moving_error(agent: WorldModel, guard: Guard, obs: dict[str, Any], before: dict[str, Any]) -> np.ndarray:
+    """Mean absolute error (B,) of decoded pixels that differ from the frame before; NaN where none does."""
+    total, count = torch.zeros(guard.rows), torch.zeros(guard.rows)
+    for name, guess in agent.decode(guard.belief).items():
+        truth, past = (unit_image(torch.as_tensor(frames[name])) for frames in (obs, before))
+        moved = (truth - past).abs() > MOVED
+        total += ((guess - truth).abs() * moved).flatten(1).sum(1)
+        count += moved.flatten(1).sum(1)
+    return (total / count).numpy()
+
+
+def main() -> None:
+    """Print both tables for every task."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--episodes", type=int, default=30)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    for name, task in TASKS.items():
+        agent = wiser.load(f"{task.agents}/dropout")
+        print(f"\n{name}, {options.episodes} clean episodes\n{'':22s}   score         success    0 to 6 trusted")
+        for label, way in WAYS.items():
+            print(f"{label:22s} {drive(agent, task, way, options.episodes)}", flush=True)
+        print(f"{'':22s} surprise  error of moving pixels  acts as with all sensors")
+        for label, (surprise, error, same) in follow(agent, task, options.episodes).items():
+            print(f"{label:22s} {surprise:8.2f}  {error:22.4f}  {same:23.0%}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
