@@ -2,7 +2,8 @@
 
 The same agent, task, guard (greedy selection) and faults (glare on three of six sensors) for all. One environment at a
 time in one process is how the published code evaluates; here it has our guard, so the ratio is that of batches and
-workers alone. The forms in between say which of the two brings how much.
+workers alone. The forms in between say which of the two brings how much. A single environment gets one thread, with
+which it is fastest; a batch in one process gets both.
 Run: python benchmarks/rollout.py [--rows 32]
 """
 
@@ -50,10 +51,11 @@ def measure(rows: int, threads: int, together: Any, rates: Any) -> None:
 
 
 def steps_per_second(rows: int, processes: int) -> float:
-    """Of all processes, which share the cores as threads."""
+    """Of all processes together."""
     context = get_context("spawn")
+    threads = 1 if rows == 1 else CORES // processes
     together, rates = context.Barrier(processes), context.Queue()
-    work = [context.Process(target=measure, args=(rows, CORES // processes, together, rates)) for _ in range(processes)]
+    work = [context.Process(target=measure, args=(rows, threads, together, rates)) for _ in range(processes)]
     for process in work:
         process.start()
     for process in work:

@@ -37,7 +37,7 @@ def twohot_cross_entropy(logprobs: Tensor, value: Tensor, bins: Tensor) -> Tenso
     The weights of the two bins make their mean the value. Only those two log-probabilities are looked up.
     """
     value = value.clamp(bins[0], bins[-1])
-    above = torch.searchsorted(bins, value).clamp(1, bins.shape[0] - 1)  # (...)
+    above = torch.searchsorted(bins, value.contiguous()).clamp(1, bins.shape[0] - 1)  # (...)
     low, high = bins[above - 1], bins[above]
     near = logprobs.gather(-1, torch.stack([above - 1, above], -1))  # (..., 2)
     return -torch.lerp(near[..., 0], near[..., 1], (value - low) / (high - low))
