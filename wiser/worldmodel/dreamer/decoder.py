@@ -10,7 +10,7 @@ from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.encoder import MULTIPLIERS, PATCH
 from wiser.worldmodel.dreamer.layers import MLP, BlockLinear, NormAct, linear
 from wiser.worldmodel.dreamer.maths import symexp, symlog
-from wiser.worldmodel.dreamer.pixels import UpConv, join_patches, split_patches, squared_error
+from wiser.worldmodel.dreamer.pixels import Brush, UpConv, join_patches, painted_error, split_patches
 from wiser.worldmodel.protocol import Belief, Sensor
 
 
@@ -40,24 +40,25 @@ class ImageDecoder(nn.Module):
     """Paints an image in patches of `patch` x `patch` pixels."""
 
     patch: int
+    brush: Brush
 
-    def logits(self, belief: Belief) -> Tensor:
-        """Belief -> logits of the pixels as patches, (B, H / patch, W / patch, patch * patch * C)."""
+    def canvas(self, belief: Belief) -> tuple[Tensor, Tensor, Tensor]:
+        """What the last layer, `brush`, makes patches of: its input (B, H / patch, W / patch, ...), weight and bias."""
         raise NotImplementedError
 
     def forward(self, belief: Belief) -> Tensor:
         """Belief -> expected image (B, H, W, C) in (0, 1)."""
-        return torch.sigmoid(join_patches(self.logits(belief), self.patch))
+        return torch.sigmoid(join_patches(self.brush(*self.canvas(belief)), self.patch))
 
     def squared_error(self, belief: Belief, target: Tensor) -> Tensor:
         """Summed over the pixels of all images (B, H, W, C), uint8 or in [0, 1]."""
-        return squared_error(self.logits(belief), split_patches(target, self.patch))
+        return painted_error(self.brush, *self.canvas(belief), split_patches(target, self.patch))
 
 
 class ConvDecoder(ImageDecoder):
     """DreamerV3's image decoder: four times nearest up-sampling and convolution."""
 
-    patch = 2
+    patch, brush = 2, staticmethod(UpConv.cells)
 
     def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -68,19 +69,20 @@ class ConvDecoder(ImageDecoder):
         self.convs = nn.ModuleList(UpConv(a, b) for a, b in zip(widths, outputs, strict=True))
         self.norms = nn.ModuleList(NormAct(b) for b in outputs[:-1])
 
-    def logits(self, belief: Belief) -> Tensor:
-        """Belief -> logits of the pixels as patches."""
+    def canvas(self, belief: Belief) -> tuple[Tensor, Tensor, Tensor]:
+        """At half the size of the image."""
         x = self.start(belief)  # (B, H, W, C), as all that follow
         for convolve, norm in zip(self.convs[:-1], self.norms, strict=True):
             x = norm(convolve(x))
-        cells: Tensor = self.convs[-1].cells(x)  # type: ignore[operator]
-        return cells
+        last = self.convs[-1]
+        assert isinstance(last, UpConv)
+        return (x, *last.folded())
 
 
 class PatchDecoder(ImageDecoder):
     """Mirror of the patch tower: 16x16 cells split 2x2, each painting an 8x8 patch."""
 
-    patch = PATCH
+    patch, brush = PATCH, staticmethod(F.linear)
 
     def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -91,9 +93,10 @@ class PatchDecoder(ImageDecoder):
         self.norm = NormAct(units)
         self.paint = linear(units, PATCH * PATCH * channels)
 
-    def logits(self, belief: Belief) -> Tensor:
-        """Belief -> logits of the pixels as patches."""
-        return self.paint(self.norm(join_patches(self.split(self.start(belief)), 2)))  # (B, H/8, W/8, ...)
+    def canvas(self, belief: Belief) -> tuple[Tensor, Tensor, Tensor]:
+        """One cell per patch."""
+        x = self.norm(join_patches(self.split(self.start(belief)), 2))  # (B, H/8, W/8, units)
+        return x, self.paint.weight, self.paint.bias
 
 
 class VectorDecoder(nn.Module):

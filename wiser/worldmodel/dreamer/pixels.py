@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,7 +12,9 @@ from torch.nn import functional as F
 from wiser.worldmodel.dreamer.layers import init_weight
 
 KERNEL = 5
-_IMAGES, _IN_CACHE = 8, 2**16  # images and numbers that operations in a row can touch without waiting for memory
+_IMAGES = 16  # that operations in a row can touch without waiting for memory
+Brush = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""(B, H, W, inputs), weight, bias -> logits of pixels as patches, (B, H, W, patch * patch * C)."""
 
 
 def conv(inputs: int, outputs: int, stride: int = 1) -> nn.Conv2d:
@@ -44,14 +47,18 @@ class UpConv(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, H, W, inputs) -> (B, 2 H, 2 W, outputs)."""
-        return join_patches(self.cells(x), 2)
+        return join_patches(self.cells(x, *self.folded()), 2)
 
-    def cells(self, x: Tensor) -> Tensor:
-        """The same as 2x2 patches: (B, H, W, inputs) -> (B, H, W, 2 * 2 * outputs)."""
+    def folded(self) -> tuple[Tensor, Tensor]:
+        """Weight (2 * 2 * outputs, inputs, 3, 3) and bias of the convolution of the small image."""
         assert self.bias is not None
         weight = torch.einsum("oiyx,pay,qbx->pqoiab", self.weight, self.meets, self.meets).flatten(0, 2)
-        weight = weight.contiguous(memory_format=torch.channels_last)  # (2 * 2 * outputs, inputs, 3, 3)
-        return F.conv2d(x.permute(0, 3, 1, 2), weight, self.bias.repeat(4), padding=1).permute(0, 2, 3, 1)
+        return weight.contiguous(memory_format=torch.channels_last), self.bias.repeat(4)
+
+    @staticmethod
+    def cells(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """That convolution, to 2x2 patches of the large image: (B, H, W, inputs) -> (B, H, W, 2 * 2 * outputs)."""
+        return F.conv2d(x.permute(0, 3, 1, 2), weight, bias, padding=1).permute(0, 2, 3, 1)
 
 
 def split_patches(x: Tensor, size: int) -> Tensor:
@@ -81,32 +88,40 @@ def centred(x: Tensor, dtype: torch.dtype) -> Tensor:
     return out
 
 
-def squared_error(logits: Tensor, target: Tensor) -> Tensor:
-    """Sum of (sigmoid(logits) - target)^2; the target is uint8, or floats in [0, 1]."""
-    error: Tensor = _SigmoidSquaredError.apply(logits, target)
+def painted_error(brush: Brush, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> Tensor:
+    """Sum of (sigmoid(brush(x, weight, bias)) - target)^2; the target is uint8, or floats in [0, 1]."""
+    error: Tensor = _PaintedError.apply(brush, x, weight, bias, target)
     return error
 
 
-class _SigmoidSquaredError(torch.autograd.Function):
-    """Error and gradient in one go, piece by piece on a CPU: composed operations pass ten times over all pixels."""
+class _PaintedError(torch.autograd.Function):
+    """The last layer, the error and their gradients for a few images at a time.
+
+    All pixels of a batch are by far its largest tensors; composed operations would pass over them a dozen times.
+    """
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, target: Tensor) -> Tensor:
-        logits, target = logits.contiguous(), target.contiguous()
-        grad, total = torch.empty_like(logits), logits.new_zeros(())
+    def forward(ctx: Any, brush: Brush, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> Tensor:
+        leaves = [leaf.detach().requires_grad_() for leaf in (weight, bias)]
         scale = 1 / 255 if target.dtype == torch.uint8 else 1.0
-        piece = _IN_CACHE if logits.device.type == "cpu" else logits.numel()
-        pieces = (x.view(-1).split(max(piece, 1)) for x in (logits, target, grad))
-        for x, truth, slope in zip(*pieces, strict=True):
-            guess = torch.sigmoid(x)
+        some = _IMAGES if x.device.type == "cpu" else max(1, len(x))
+        total, to_x, to_leaves = x.new_zeros(()), torch.empty_like(x), [torch.zeros_like(leaf) for leaf in leaves]
+        for part, truth, to_part in zip(*(y.split(some) for y in (x, target, to_x)), strict=True):
+            with torch.enable_grad():
+                part = part.detach().requires_grad_()
+                logits = brush(part, *leaves)
+            guess = torch.sigmoid(logits.detach())
             gap = guess.sub(truth.to(x.dtype), alpha=scale)
-            total += torch.dot(gap, gap)
-            torch.ops.aten.sigmoid_backward.grad_input(gap, guess, grad_input=slope)
-        ctx.save_for_backward(grad)
+            total += torch.linalg.vector_norm(gap).square()
+            slope = torch.ops.aten.sigmoid_backward(gap, guess)  # half of the gradient
+            pulls = torch.autograd.grad(logits, (part, *leaves), slope)
+            to_part.copy_(pulls[0])
+            torch._foreach_add_(to_leaves, pulls[1:])
+        ctx.save_for_backward(to_x, *to_leaves)
         return total
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (slope,) = ctx.saved_tensors
-        return slope.mul_(2.0 * grad), None  # in place, so only once; autograd refuses a second time
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor, Tensor, None]:
+        to_x, to_weight, to_bias = (pull * (2.0 * grad) for pull in ctx.saved_tensors)
+        return None, to_x, to_weight, to_bias, None
