@@ -67,6 +67,14 @@ STORY = {
         ((BAD, BAD), "prior", Mode.PREDICTIVE),
         ((GOOD,), "post0", Mode.GROUNDED),
     ],
+    "keep": [
+        ((GOOD,), "post", Mode.GROUNDED),
+        ((BAD, BAD), "prior", Mode.PREDICTIVE),
+        ((BAD, BAD), "prior", Mode.PREDICTIVE),
+        ((BAD, GOOD), "denoised", Mode.DENOISED),
+        ((BAD, BAD), "prior", Mode.PREDICTIVE),
+        ((GOOD,), "post", Mode.GROUNDED),  # what was predicted is the context
+    ],
     "reference": [
         ((GOOD,), "post", Mode.GROUNDED),
         ((BAD, GOOD), "denoised", Mode.DENOISED),

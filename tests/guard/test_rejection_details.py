@@ -94,6 +94,25 @@ def test_rejected_rows_report_the_surprise_of_what_was_rejected() -> None:
     assert np.isnan(blind.surprise).all()
 
 
+def test_either_is_the_smaller_share_of_both_thresholds(tmp_path) -> None:
+    model = tiny.model(SENSORS)
+    samples = {"reconstruction": np.array([0.1, 0.2, 0.3]), "surprise": np.array([1.0, 2.0, 6.0])}
+    calibration = Calibration.of(samples)
+    obs = tiny.batch(model.sensors, 3, np.random.default_rng(0))
+    shares = []
+    for name, values in samples.items():
+        _, verdict = Guard(model, "none", Rejection(score=name, tau=1e9), rows=3).act(obs)
+        shares.append(verdict.scores["score"] / (values.mean() + 2 * values.std()))
+    either = Rejection(score="either", denoiser=None, transitions="keep", k=2.0)
+    guard = Guard(model, "none", either, rows=3, calibration=calibration)
+    _, verdict = guard.act(obs)
+    np.testing.assert_allclose(verdict.scores["score"], np.minimum(*shares), rtol=1e-5)
+    assert guard.rejector.tau == 1.0
+    assert ((verdict.mode == Mode.GROUNDED) == (np.minimum(*shares) < 1)).all()
+    with pytest.raises(ValueError, match="threshold for 'reconstruction'"):
+        Guard(model, "none", either)
+
+
 class WithoutDecoder:
     """A model such as HRSSM: everything but a decoder."""
 
@@ -110,6 +129,8 @@ def test_models_without_a_decoder_reject_by_surprise() -> None:
     model = WithoutDecoder(tiny.model(SENSORS))
     with pytest.raises(ValueError, match="no decoder"):
         Guard(model, "none", Rejection(tau=1.0))
+    with pytest.raises(ValueError, match="no decoder"):
+        Guard(model, "none", Rejection(score="either", denoiser=None))
     surprise = Rejection(score="surprise", denoiser=None, tau=1e9, transitions="reference")
     assert run(Guard(model, "none", surprise)) == [Mode.GROUNDED] * 4
 

@@ -33,13 +33,19 @@ PAPER_PREDICTING = {
     (0, 1, 0): (E, DENOISED0), (0, 1, 1): (E, DENOISED0),
     (0, 0, 0): (F, PRIOR), (0, 0, 1): (F, PRIOR),
 }  # fmt: skip
+KEEP_PREDICTING = {
+    (1, 0, 0): (A, POST), (1, 0, 1): (A, POST), (1, 1, 0): (A, POST), (1, 1, 1): (A, POST),
+    (0, 1, 0): (B, DENOISED), (0, 1, 1): (B, DENOISED),
+    (0, 0, 0): (F, PRIOR), (0, 0, 1): (F, PRIOR),
+}  # fmt: skip
 TABLES = {
     "reference": [REFERENCE_FROM_CLEAN, *[REFERENCE_FROM_ANY_OTHER] * 5],
     "paper": [PAPER_GROUNDED, PAPER_GROUNDED, PAPER_PREDICTING, PAPER_GROUNDED, PAPER_GROUNDED, PAPER_PREDICTING],
+    "keep": [PAPER_GROUNDED, PAPER_GROUNDED, KEEP_PREDICTING, PAPER_GROUNDED, PAPER_GROUNDED, KEEP_PREDICTING],
 }
 
 
-@pytest.mark.parametrize("transitions", ["reference", "paper"])
+@pytest.mark.parametrize("transitions", TABLES)
 @pytest.mark.parametrize("stage", list(Stage))
 @pytest.mark.parametrize("conditions", list(itertools.product((0, 1), repeat=3)))
 def test_cell(transitions, stage, conditions) -> None:

@@ -47,7 +47,12 @@ METHODS: dict[str, Method] = {
     "exhaustive": Method("dropout", "exhaustive", about="trained with sensor dropout, the best of all subsets"),
     "single": Method("single", about="one sensor, always trusted"),
     "filter": Method("single", median=True, about="one sensor behind a 3x3 median filter"),
-    "reject": Method("single", rejection=Rejection(), about="one sensor, rejection sampling"),
+    "reject": Method("single", rejection=Rejection(), about="one sensor, rejection sampling as in the paper"),
+    "predict": Method(
+        "single",
+        rejection=Rejection(score="either", denoiser=None, transitions="keep"),
+        about="one sensor; what is normal neither in itself nor in context is predicted instead",
+    ),
 }
 
 

@@ -42,6 +42,7 @@ def prior_interpolation(look: Look) -> Mapping[str, Tensor]:
 
 
 SCORES: dict[str, Score] = {"reconstruction": context_free_reconstruction, "surprise": in_context_surprise}
+EITHER = "either"
 DENOISERS: dict[str, Denoiser] = {"posterior": posterior_reconstruction, "interpolation": prior_interpolation}
 
 
@@ -50,15 +51,16 @@ class Rejection:
     """How to judge observations. Scores and denoisers go by name, or are callables on a `Look`."""
 
     score: str | Score = "reconstruction"
-    """M: maps a look to one number per row; higher is worse."""
+    """M: maps a look to one number per row; higher is worse. `either` is ours: what is normal in itself or in context
+    passes; the smaller of `reconstruction` and `surprise`, each as a share of its calibrated threshold."""
     denoiser: str | Denoiser | None = "posterior"
     """D: maps a look to repaired readings (images as floats in [0, 1]); None = reject what is not clean."""
     transitions: Transitions = "paper"
-    """State machine of the paper's text, or of its published code (`reference`)."""
+    """State machine of the paper's text, of its published code (`reference`), or without context resets (`keep`)."""
     k: float = 5.0
     """Standard deviations above the clean mean at which the calibrated threshold lies."""
     tau: float | None = None
-    """Threshold of M(x); None takes mean + k std from the calibration."""
+    """Threshold of M(x); None takes mean + k std from the calibration, and 1 for `either`."""
     tau_denoised: float | None = None
     """Threshold of M(D(x)); None = the same as `tau`."""
     tau_context: float | None = None
@@ -66,7 +68,7 @@ class Rejection:
 
     def __post_init__(self) -> None:
         transition_table(self.transitions)
-        for kind, choice, known in (("score", self.score, SCORES), ("denoiser", self.denoiser, DENOISERS)):
+        for kind, choice, known in (("score", self.score, (*SCORES, EITHER)), ("denoiser", self.denoiser, DENOISERS)):
             if isinstance(choice, str) and choice not in known:
                 raise ValueError(f"unknown {kind} {choice!r}; choose from {', '.join(known)} or pass a callable")
 
@@ -85,14 +87,16 @@ class Rejector:
     def __init__(
         self, settings: Rejection, model: WorldModel, calibration: Calibration | None, rows: int, device: torch.device
     ) -> None:
-        if not model.decodes and (settings.score == "reconstruction" or settings.denoiser in DENOISERS):
+        if not model.decodes and (settings.score in ("reconstruction", EITHER) or settings.denoiser in DENOISERS):
             raise ValueError("this model has no decoder: use Rejection(score='surprise', denoiser=None, ...)")
-        self.score: Score = SCORES[settings.score] if isinstance(settings.score, str) else settings.score
         self.denoise = DENOISERS[settings.denoiser] if isinstance(settings.denoiser, str) else settings.denoiser
         self.table = transition_table(settings.transitions).to(device)
         self.stage = torch.zeros(rows, dtype=torch.long, device=device)
         name = settings.score if isinstance(settings.score, str) else getattr(settings.score, "__name__", "score")
-        self.tau = _threshold(settings.tau, name, settings.k, calibration)
+        self.score = _score(settings, calibration)
+        self.tau = (
+            1.0 if name == EITHER and settings.tau is None else _threshold(settings.tau, name, settings.k, calibration)
+        )
         self.tau_denoised = self.tau if settings.tau_denoised is None else settings.tau_denoised
         self.needs_context = settings.transitions == "reference" and self.denoise is not None
         self.tau_context = math.inf
@@ -120,6 +124,15 @@ class Rejector:
         cell = self.table[stage, c1.long(), c2.long(), c3.long()]  # (B, 2)
         self.stage, source = cell[:, 0], cell[:, 1]
         return Outcome(_pick(look, repaired, source), source, scores)
+
+
+def _score(settings: Rejection, calibration: Calibration | None) -> Score:
+    if not isinstance(settings.score, str):
+        return settings.score
+    if settings.score != EITHER:
+        return SCORES[settings.score]
+    taus = {name: _threshold(None, name, settings.k, calibration) for name in SCORES}
+    return lambda look: torch.stack([score(look) / taus[name] for name, score in SCORES.items()]).amin(0)
 
 
 def _threshold(given: float | None, name: str, k: float, calibration: Calibration | None) -> float:

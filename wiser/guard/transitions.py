@@ -7,7 +7,7 @@ c3 the denoised one also fits the context. Stages are numbered as in the publish
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -34,7 +34,7 @@ class Source(IntEnum):
     PRIOR = 4
 
 
-Transitions = Literal["paper", "reference"]
+Transitions = Literal["paper", "reference", "keep"]
 
 
 def next_stage(stage: Stage, c1: bool, c2: bool, c3: bool, transitions: Transitions) -> tuple[Stage, Source]:
@@ -43,13 +43,15 @@ def next_stage(stage: Stage, c1: bool, c2: bool, c3: bool, transitions: Transiti
     `paper`: accepted frames, denoised or not, keep the context; it is reset only when predictive mode ends.
     `reference`: the published code, where anything but a clean frame leads to a reset at the next clean one, and a
     denoised frame is accepted from stage 0 only if it also fits the context.
+    `keep`: ours, as `paper` but the context is never reset: what was predicted stays the prior of the next frame.
     """
-    if transitions == "paper":
+    if transitions in ("paper", "keep"):
         predicting = stage in (Stage.PREDICTING, Stage.STILL_PREDICTING)
+        reset = predicting and transitions == "paper"
         if c1:
-            return Stage.CLEAN, Source.POSTERIOR_RESET if predicting else Source.POSTERIOR
+            return Stage.CLEAN, Source.POSTERIOR_RESET if reset else Source.POSTERIOR
         if c2:
-            return (Stage.DENOISED_RESET, Source.DENOISED_RESET) if predicting else (Stage.DENOISED, Source.DENOISED)
+            return (Stage.DENOISED_RESET, Source.DENOISED_RESET) if reset else (Stage.DENOISED, Source.DENOISED)
         return Stage.STILL_PREDICTING if predicting else Stage.PREDICTING, Source.PRIOR
     clean = stage == Stage.CLEAN
     if c1:
@@ -63,8 +65,8 @@ def next_stage(stage: Stage, c1: bool, c2: bool, c3: bool, transitions: Transiti
 
 def transition_table(transitions: Transitions) -> Tensor:
     """All cells as (6 stages, 2, 2, 2, [new stage, source]), for looking up many rows at once."""
-    if transitions not in ("paper", "reference"):
-        raise ValueError(f"unknown transitions {transitions!r}; choose 'paper' or 'reference'")
+    if transitions not in get_args(Transitions):
+        raise ValueError(f"unknown transitions {transitions!r}; choose from {', '.join(get_args(Transitions))}")
     table = torch.zeros(len(Stage), 2, 2, 2, 2, dtype=torch.long)
     for stage in Stage:
         for code in range(8):
