@@ -1,10 +1,10 @@
 """Why does selecting sensors cost score while all of them work? Clean episodes, and what selection did in them.
 
-Ways to choose: all sensors, random sets, greedy, exhaustive, and exhaustive among sets of two or four sensors and more.
-Then the same clean episodes driven with all sensors, while each way follows them with a belief of its own: how well do
-pixels that just changed (what moves, which is what matters) come back from it, in general and at the moments that
-surprise the model most?
-Run: python tools/selection_on_clean.py [--episodes 30]
+Ways to choose: all sensors, random sets, greedy, exhaustive, exhaustive among sets of two or four sensors and more, and
+calibrated (every sensor whose surprise, alone, is usual for it). Then the same clean episodes driven with all sensors,
+while each way follows them with a belief of its own: how well do pixels that just changed (what moves, which is what
+matters) come back from it, in general and at the moments that surprise the model most?
+Run: python tools/selection_on_clean.py [--episodes 30] [--fault glare]
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import wiser
 from wiser.evaluate.methods import Method
 from wiser.evaluate.rollout import Moment, Trial, rollout
 from wiser.evaluate.tasks import TASKS, Task
+from wiser.faults import Scenario
 from wiser.guard import Guard
 from wiser.guard.draws import RowDraws
 from wiser.guard.look import Look
@@ -50,10 +51,11 @@ class AtLeast(Exhaustive):
 WAYS: dict[str, str | Selection] = {
     "all sensors": "none", "random sets": "random", "greedy": "greedy", "exhaustive": "exhaustive",
     "exhaustive, 2 or more": AtLeast(fewest=2), "exhaustive, 4 or more": AtLeast(fewest=4),
+    "calibrated": "calibrated",
 }  # fmt: skip
 
 
-def drive(agent: WorldModel, task: Task, way: str | Selection, episodes: int) -> str:
+def drive(agent: WorldModel, task: Task, way: str | Selection, episodes: int, broken: Scenario | None) -> str:
     """Score, success, and the share of steps with 0, 1, ... N trusted sensors."""
     counts = np.zeros(len(agent.sensors) + 1, np.int64)
 
@@ -62,7 +64,7 @@ def drive(agent: WorldModel, task: Task, way: str | Selection, episodes: int) ->
         counts[:] += np.bincount(trusted, minlength=len(counts))
 
     method: Any = Method("dropout", way)  # type: ignore[arg-type]
-    driven = rollout(agent, method, Trial(task.env, episodes, SEED), watch)
+    driven = rollout(agent, method, Trial(task.env, episodes, SEED, broken), watch)
     scores = np.array([episode.score for episode in driven])
     success = np.mean([bool(episode.success) for episode in driven])
     shares = " ".join(f"{share:4.0%}" for share in counts / counts.sum())
@@ -107,14 +109,19 @@ def main() -> None:
     """Print both tables for every task."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=30)
+    parser.add_argument("--fault", help="also drive with five sensors broken so")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     for name, task in TASKS.items():
         agent = wiser.load(f"{task.agents}/dropout")
-        print(f"\n{name}, {options.episodes} clean episodes\n{'':22s}   score         success    0 to 6 trusted")
-        for label, way in WAYS.items():
-            print(f"{label:22s} {drive(agent, task, way, options.episodes)}", flush=True)
+        scenarios: dict[str, Scenario | None] = {"clean": None}
+        if options.fault:
+            scenarios[options.fault] = Scenario(faults=(options.fault,), sensors=5, seed=SEED)
+        for kind, broken in scenarios.items():
+            print(f"\n{name}, {options.episodes} episodes, {kind}\n{'':22s}   score         success    0 to 6 trusted")
+            for label, way in WAYS.items():
+                print(f"{label:22s} {drive(agent, task, way, options.episodes, broken)}", flush=True)
         steps = follow(agent, task, options.episodes)
         nats = steps["all sensors"][:, 0]
         startling = nats >= np.quantile(nats, 1 - SURPRISING)

@@ -49,7 +49,7 @@ def test_a_plan_is_a_grid_with_one_clean_cell(plan) -> None:
 def test_presets_are_the_grids_of_the_paper() -> None:
     multi, single = Plan.read("driving-multi"), Plan.read("driving-single")
     settings = len(multi.tasks) * len(multi.faults) * len(multi.failures)
-    assert (settings, len(multi.methods)) == (108, 5)
+    assert (settings, len(multi.methods)) == (108, 6)
     assert (len(single.faults) * len(single.intensities) * len(single.proportions), len(single.methods)) == (80, 4)
 
 

@@ -5,12 +5,13 @@ import pytest
 import torch
 
 from tests import tiny
-from wiser.guard import Exhaustive, Greedy, Guard, Health, NoSelection, RandomMask, Rejection
+from wiser.guard import Calibrated, Calibration, Exhaustive, Greedy, Guard, Health, NoSelection, RandomMask, Rejection
 
 SETTINGS = {
     "greedy": (Greedy(), None),
     "greedy depth 1": (Greedy(depth=1, include_full=False), None),
     "exhaustive": (Exhaustive(), None),
+    "calibrated": (Calibrated(level=0.5), None),
     "random": (RandomMask(), None),
     "random once": (RandomMask(redraw=False), None),
     "reject": (NoSelection(), Rejection(tau=0.29)),
@@ -25,7 +26,8 @@ def test_batch_of_eight_equals_eight_alone(name: str, sample: bool) -> None:
     selection, rejection = SETTINGS[name]
     model = tiny.model((*tiny.images(3), tiny.vector("speed")))
     health = Health(frozen_after=2)
-    drawn = {"sample_latents": sample, "sample_actions": sample}
+    usual = Calibration.of({f"isolated_surprise/{s.name}": np.array([2.9, 3.3]) for s in model.sensors})
+    drawn = {"sample_latents": sample, "sample_actions": sample, "calibration": usual}
     together = Guard(model, selection, rejection, rows=8, **drawn, seed=50, health=health)
     alone = [Guard(model, selection, rejection, **drawn, seed=50 + i, health=health) for i in range(8)]
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from tests import naive, tiny
-from wiser.guard import Exhaustive, Greedy, Guard, RandomMask
+from wiser.guard import Calibrated, Calibration, Exhaustive, Greedy, Guard, RandomMask
 from wiser.guard.draws import RowDraws
 from wiser.guard.look import Look
 from wiser.worldmodel.protocol import Belief, Prior
@@ -181,3 +181,37 @@ def test_random_masking_as_intended_and_as_published() -> None:
         for s in range(20)
     }
     assert len(others) > 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_calibrated_trusts_what_is_usual_or_else_the_nearest_to_it(seed) -> None:
+    model = tiny.model(sensors_of(4, "late"), seed=seed)
+    look = look_at(model, 9, np.random.default_rng(seed))
+    healthy = torch.from_numpy(np.random.default_rng(seed).random((9, 4)) < 0.8)
+    healthy[0] = False
+    nats = look.infer(torch.eye(4, dtype=torch.bool).expand(9, -1, -1))[1]
+    clean = {f"isolated_surprise/{s.name}": nats[:, i].numpy() for i, s in enumerate(model.sensors)}
+    calibration = Calibration.of(clean)
+    limits = [calibration.quantile(name, 0.25) for name in clean]
+    chooser = Calibrated(level=0.25).start(model, 9, calibration)
+    choice = chooser.select(look, healthy, torch.ones(9, dtype=torch.bool), RowDraws(0, 9))
+    modes = set()
+    for i in range(9):
+        shares = {n: float(nats[i, n]) / limits[n] for n in range(4) if healthy[i, n]}
+        usual = {n for n, share in shares.items() if share <= 1} or {min(shares, key=shares.get)} if shares else set()
+        assert {n for n in range(4) if choice.mask[i, n]} == usual
+        modes.add(len(usual))
+        if not shares:
+            assert torch.isinf(choice.surprise[i])
+        else:
+            _, expected = look.infer(choice.mask[:, None])
+            assert choice.surprise[i] == pytest.approx(float(expected[i, 0]))
+    assert len(modes) > 2, "rows with none, one and several"
+    kept = Calibrated(level=0.25, required=("speed",)).start(model, 9, calibration)
+    mask = kept.select(look, healthy, torch.ones(9, dtype=torch.bool), RowDraws(0, 9)).mask
+    assert torch.equal(mask[:, 2], healthy[:, 2])
+
+
+def test_calibrated_needs_a_calibration() -> None:
+    with pytest.raises(ValueError, match="needs a calibration"):
+        Guard(tiny.model(sensors_of(3, "late")), "calibrated")

@@ -71,8 +71,8 @@ def benchmark(
     agent: a model, or the name of a shipped one or of a model folder.
     env: Gymnasium id of a vector environment that takes `sensors=`.
     scenarios: what breaks, by name; clean episodes are always driven too.
-    methods: ways to select sensors (none, greedy, exhaustive, random), or whole `Method`s by name; the first one's
-        clean score is the yardstick of resilience.
+    methods: ways to select sensors (none, greedy, exhaustive, calibrated, random), or whole `Method`s by name; the
+        first one's clean score is the yardstick of resilience.
     episodes: driven side by side, with the seeds from `seed` on; the same ones, with the same faults, for all methods.
     """
     model = load(agent) if isinstance(agent, str) else agent

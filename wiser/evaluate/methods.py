@@ -45,6 +45,7 @@ METHODS: dict[str, Method] = {
     "rme": Method("dropout", "random", about="trained with sensor dropout, a random mask at every step"),
     "confident": Method("dropout", "greedy", about="trained with sensor dropout, greedy selection by surprise"),
     "exhaustive": Method("dropout", "exhaustive", about="trained with sensor dropout, the best of all subsets"),
+    "calibrated": Method("dropout", "calibrated", about="trained with sensor dropout, every sensor that is usual"),
     "single": Method("single", about="one sensor, always trusted"),
     "filter": Method("single", median=True, about="one sensor behind a 3x3 median filter"),
     "reject": Method("single", rejection=Rejection(), about="one sensor, rejection sampling as in the paper"),

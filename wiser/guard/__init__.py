@@ -10,11 +10,12 @@ from wiser.guard.guard import Guard
 from wiser.guard.health import Health
 from wiser.guard.look import Look
 from wiser.guard.rejection import Rejection
-from wiser.guard.selection import Exhaustive, Greedy, NoSelection, RandomMask
+from wiser.guard.selection import Calibrated, Exhaustive, Greedy, NoSelection, RandomMask
 from wiser.guard.subsets import dropout_masks
 from wiser.guard.verdict import Mode, Verdict
 
 __all__ = [
+    "Calibrated",
     "Calibration",
     "CalibrationError",
     "Exhaustive",

@@ -50,7 +50,7 @@ class Guard:
     ) -> None:
         """Wrap `model`.
 
-        selection: how to choose among several sensors: none, greedy, exhaustive, random, or a `Selection`.
+        selection: how to choose among several sensors: none, greedy, exhaustive, calibrated, random, or a `Selection`.
         rejection: also judge the chosen readings as a whole; needs a decoder and thresholds.
         health: which checks run before the model looks.
         calibration: clean statistics; by default those beside the model's weights, where they are needed.

@@ -152,6 +152,47 @@ class Exhaustive(Stateless):
 
 
 @dataclass(frozen=True)
+class Calibrated:
+    """Ours: every sensor whose surprise, alone, is usual for it; if none is, the one that exceeds its own by least.
+
+    Sensors are not compared with each other but with their own clean runs, so nothing is masked without a reason.
+    """
+
+    level: float = 0.999
+    """Share of clean steps at which a sensor counts as usual."""
+    required: tuple[str, ...] = ()
+    """Sensors that are never masked while healthy."""
+
+    def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> CalibratedSelector:
+        """Look up what is usual for each sensor."""
+        if calibration is None:
+            raise ValueError("selection 'calibrated' needs a calibration: calibration.json beside the weights, written "
+                             "by `calibrate`, or calibration=...")  # fmt: skip
+        names = [f"isolated_surprise/{sensor.name}" for sensor in model.sensors]
+        limits = torch.tensor([calibration.quantile(name, self.level) for name in names])
+        device = model.initial(1).deter.device
+        return CalibratedSelector(limits.to(device), required_columns(self.required, model.sensors).to(device))
+
+
+@dataclass(frozen=True)
+class CalibratedSelector:
+    """Compares every sensor with its limit."""
+
+    limits: Tensor  # (N,) nats
+    required: Tensor  # (N,) bool
+
+    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
+        """Return the healthy sensors within their limits, or the one that is nearest to its own."""
+        rows, sensors = healthy.shape
+        alone = torch.eye(sensors, dtype=torch.bool, device=healthy.device).expand(rows, -1, -1)
+        nats = torch.where(healthy, look.infer(alone)[1], torch.inf)  # (B, N)
+        excess = nats / self.limits.clamp(min=1e-6)
+        usual = excess <= excess.amin(1, keepdim=True).clamp(min=1.0)
+        chosen = least_surprising(look, (healthy & (usual | self.required))[:, None], healthy.any(1, keepdim=True))
+        return chosen._replace(scores={"isolated_surprise": nats}, reason="more surprising than it usually is")
+
+
+@dataclass(frozen=True)
 class RandomMask(Stateless):
     """RME baseline: mask k ~ Uniform{0..N} random sensors, no surprise involved."""
 
@@ -177,6 +218,7 @@ SELECTIONS: dict[str, type[Selection]] = {
     "none": NoSelection,
     "greedy": Greedy,
     "exhaustive": Exhaustive,
+    "calibrated": Calibrated,
     "random": RandomMask,
 }
 

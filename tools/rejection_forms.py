@@ -1,0 +1,64 @@
+"""What does rejection sampling gain or lose, part by part? One sensor, broken at most of the steps, six forms of it.
+
+Without a guard; as in the paper; without its denoiser D; without D and without context resets; the same with surprise
+as M; and with either test (`predict` among the methods).
+Run: python tools/rejection_forms.py [--faults glare gaussian] [--proportion 0.75]
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import torch
+
+import wiser
+from wiser.evaluate.methods import Method
+from wiser.evaluate.rollout import Trial, rollout
+from wiser.evaluate.tasks import TASKS
+from wiser.faults import Scenario
+from wiser.guard import Rejection
+
+SEED = 950_000  # nothing is trained, calibrated or published on these episodes
+FORMS: dict[str, Rejection | None] = {
+    "unguarded": None,
+    "paper": Rejection(),
+    "no denoiser": Rejection(denoiser=None),
+    "no denoiser, no resets": Rejection(denoiser=None, transitions="keep"),
+    "surprise as M": Rejection(score="surprise", denoiser=None, transitions="keep"),
+    "either test": Rejection(score="either", denoiser=None, transitions="keep"),
+}
+
+
+def main() -> None:
+    """Print a table per task and fault."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--faults", nargs="+", default=["glare", "gaussian"])
+    parser.add_argument("--proportion", type=float, default=0.75)
+    parser.add_argument("--episodes", type=int, default=30)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    for name, task in TASKS.items():
+        agent = wiser.load(f"{task.agents}/single")
+        for fault in options.faults:
+            broken = Scenario(faults=(fault,), sensors=1, intensity=1.0, proportion=options.proportion, seed=SEED)
+            print(f"\n{name}, {fault} at {options.proportion:.0%} of the steps, {options.episodes} episodes")
+            print(f"{'':24s}  score         success  grounded  repaired  predicted")
+            for form, rejection in FORMS.items():
+                driven = rollout(
+                    agent, Method("single", rejection=rejection), Trial(task.env, options.episodes, SEED, broken)
+                )
+                scores = np.array([episode.score for episode in driven])
+                shares = [
+                    np.mean([getattr(episode, share) for episode in driven])
+                    for share in ("success", "grounded", "denoised", "predictive")
+                ]
+                text = "  ".join(f"{share:8.0%}" for share in shares)
+                print(
+                    f"{form:24s} {scores.mean():6.0f} +- {scores.std() / options.episodes**0.5:3.0f} {text}", flush=True
+                )
+
+
+if __name__ == "__main__":
+    main()
