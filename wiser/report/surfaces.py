@@ -108,25 +108,30 @@ def draw(found: list[Surface]) -> Figure:
             x, y, surface.heights, facecolors=colours(norm(patch_heights(surface.heights))), shade=False,
             edgecolor=style.INK, linewidth=0.3, rstride=1, cstride=1,
         )  # fmt: skip
-        _furnish(axes, surface, low, high)
+        _furnish(axes, surface, height_ticks(low, high), named=surface is found[-1], scaled=column == 0)
+        axes.set_zlim(low, high)
         if row == 0:
             axes.set_title(surface.method, y=1.0)
         if column == 0:
-            axes.text2D(-0.2, 0.5, surface.fault, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
-    figure.subplots_adjust(left=0.08, right=0.98, bottom=0.03, top=0.95, wspace=0.1, hspace=0.05)
+            axes.text2D(-0.34, 0.5, surface.fault, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
+    figure.subplots_adjust(left=0.1, right=0.96, bottom=0.05, top=0.95, wspace=0.02, hspace=0.0)
     return figure
 
 
-def _furnish(axes: Any, surface: Surface, low: float, high: float) -> None:
-    """Ticks, labels and thin walls of a three-dimensional panel."""
-    axes.set(xlabel="intensity", ylabel="proportion", zlim=(low, high))
+def _furnish(axes: Any, surface: Surface, heights: list[float], named: bool, scaled: bool) -> None:
+    """Ticks and thin walls of a three-dimensional panel; only one names its ground, one per row scales its height."""
     axes.view_init(elev=24, azim=40)
-    axes.set_box_aspect((1, 1, 0.72), zoom=1.2)
-    for axis, ticks, side in ((axes.xaxis, surface.intensities, "left"), (axes.yaxis, surface.proportions, "right")):
+    axes.set_box_aspect((1, 1, 0.72), zoom=1.15)
+    sides = (
+        (axes.xaxis, surface.intensities, "left", "intensity"),
+        (axes.yaxis, surface.proportions, "right", "proportion"),
+    )
+    for axis, ticks, side, name in sides:
         ends = ticks[0], ticks[-1]
-        axis.set_ticks(ends, [f"{end:g}" for end in ends], ha=side)
+        axis.set_ticks(ends, [f"{end:g}" if named else "" for end in ends], ha=side)
+        axis.set_label_text(name if named else "")
         axis.labelpad = -12
-    axes.zaxis.set_ticks(height_ticks(low, high))
+    axes.zaxis.set_ticks(heights, [f"{height:g}" if scaled else "" for height in heights])
     axes.tick_params(labelsize=5.5, pad=-4)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color((1, 1, 1, 0))
