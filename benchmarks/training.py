@@ -191,7 +191,7 @@ def print_shares(label: str, learner: Learner, replay: Replay, updates: int) -> 
 def six_sensors(updates: int) -> tuple[float, float]:
     """Transitions per second of the updates alone, and of the whole training loop with all its collecting."""
     config = presets.stack(["driving/stop-sign", "nano", "dropout"])
-    config = replace(config, threads=THREADS, updates=updates, log_every=25, evaluate_episodes=1)
+    config = replace(config, threads=THREADS, updates=updates, log_every=min(25, updates), evaluate_episodes=1)
     lines: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         train(config, Path(folder), lines.append)

@@ -65,7 +65,7 @@ def _parquet(kinds: dict[str, type], rows: list[dict[str, Any]]) -> bytes:
     arrow = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
     schema = pyarrow.schema([(name, arrow[kind]) for name, kind in kinds.items()])
     data = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), data)
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), data, compression="zstd", compression_level=19)
     return data.getvalue()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from wiser.evaluate import statistics
 from wiser.evaluate.methods import METHODS, Method
@@ -81,7 +82,8 @@ def draw(found: list[Rise], faults: list[str]) -> Figure:
             panel.fill_between(x, low, high, color=looks[fault]["color"], alpha=0.12, linewidth=0)
         panel.axhline(0, color=style.INK, linewidth=0.5, alpha=0.5)
         panel.set_title(f"{style.spaced(rise.task)}, {rise.method}")
-        panel.set(xlabel="intensity", xticks=sorted({x for curve in rise.curves.values() for x in curve}))
+        panel.set_xlabel("intensity")
+        panel.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     for panel in axes.flat[len(found) :]:
         panel.set_axis_off()
     for panel in axes[:, 0]:

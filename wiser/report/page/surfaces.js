@@ -123,9 +123,11 @@ class Drawing {
     }
   }
 
+  /** Beside x, but never beyond the edge of the picture. */
   text(value, x, y, align) {
-    Object.assign(this.pen, { textAlign: align, textBaseline: "middle" });
-    this.pen.fillText(value, x, y);
+    Object.assign(this.pen, { textAlign: "left", textBaseline: "middle" });
+    const { width } = this.pen.measureText(value), left = align === "right" ? x - width : x;
+    this.pen.fillText(value, Math.max(1, Math.min(left, this.canvas.clientWidth - width - 1)), y);
   }
 }
 
