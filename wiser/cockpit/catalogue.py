@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from wiser.envs import TASK_IDS
 from wiser.envs.driving.tasks import TASKS as DRIVING
+from wiser.evaluate.methods import METHODS as EVALUATED
 from wiser.evaluate.methods import Method
 from wiser.evaluate.tasks import TASKS
 from wiser.guard import Rejection
@@ -15,6 +16,9 @@ from wiser.worldmodel.store import CONFIG, SHIPPED
 METHODS: dict[str, Method] = {
     **{name: Method("", name, about=(kind.__doc__ or "").splitlines()[0]) for name, kind in SELECTIONS.items()},
     "reject": Method("", rejection=Rejection(), about="Judge the reading as a whole: accept, repair or predict."),
+    "predict": Method(
+        "", rejection=EVALUATED["predict"].rejection, about="Predict what is normal neither in itself nor in context."
+    ),
 }
 """Ways to treat an agent's sensors, whichever agent it is."""
 

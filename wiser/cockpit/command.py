@@ -30,7 +30,7 @@ def cockpit(
     Args:
         env: Gymnasium id of the environment, such as wiser/StopSign-v0; by default one the agent was trained in.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
-        left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, reject.
+        left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, reject, predict.
         right: how the right side does.
         seed: of the episode and of everything random in it.
         speed: steps a second to begin with; 10 is real time, 0 as fast as possible.
