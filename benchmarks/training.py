@@ -113,8 +113,9 @@ def compare(size: str, rounds: int, compiled: bool, patience: float) -> dict[str
     facts: dict[str, dict[str, Any]] = {}
     try:
         for name, start in contenders(size, compiled).items():
+            begun = time.perf_counter()
             running[name] = start()
-            facts[name] = running[name].answer(patience)
+            facts[name] = running[name].answer(patience) | {"ready": time.perf_counter() - begun}
             if "error" in facts[name]:
                 running.pop(name).stop()
         best = dict.fromkeys(running, float("inf"))
@@ -131,7 +132,7 @@ def compare(size: str, rounds: int, compiled: bool, patience: float) -> dict[str
             continue
         print(
             f"{size:>4} {name:<21} {found['version']:<15} {found['parameters']:>11,} {best[name]:>9.3f} "
-            f"{BATCH * LENGTH / best[name]:>14.1f} {ratios[name]:>12.2f} {found['warmup']:>10.0f}"
+            f"{BATCH * LENGTH / best[name]:>14.1f} {ratios[name]:>12.2f} {found['ready']:>10.0f}"
         )
     return ratios
 
