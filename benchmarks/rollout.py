@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import time
 from multiprocessing import get_context
-from threading import BrokenBarrierError
 from typing import Any
 
 import gymnasium
@@ -61,7 +60,7 @@ def steps_per_second(rows: int, processes: int) -> float:
     for process in work:
         process.join()
         if process.exitcode:
-            raise BrokenBarrierError("a process failed; its error is above")
+            raise RuntimeError("a process failed; its error is above")
     return sum(rates.get() for _ in work)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 import wiser
-from wiser.evaluate.methods import Method
+from wiser.evaluate.methods import METHODS, Method
 from wiser.evaluate.rollout import Trial, rollout
 from wiser.evaluate.tasks import TASKS
 from wiser.faults import Scenario
@@ -26,7 +26,7 @@ FORMS: dict[str, Rejection | None] = {
     "no denoiser": Rejection(denoiser=None),
     "no denoiser, no resets": Rejection(denoiser=None, transitions="keep"),
     "surprise as M": Rejection(score="surprise", denoiser=None, transitions="keep"),
-    "either test": Rejection(score="either", denoiser=None, transitions="keep"),
+    "either test": METHODS["predict"].rejection,
 }
 
 

@@ -63,8 +63,7 @@ def drive(agent: WorldModel, task: Task, way: str | Selection, episodes: int, br
         trusted = np.asarray(moment.verdict.trusted).sum(1)[moment.running]
         counts[:] += np.bincount(trusted, minlength=len(counts))
 
-    method: Any = Method("dropout", way)  # type: ignore[arg-type]
-    driven = rollout(agent, method, Trial(task.env, episodes, SEED, broken), watch)
+    driven = rollout(agent, Method("dropout", way), Trial(task.env, episodes, SEED, broken), watch)
     scores = np.array([episode.score for episode in driven])
     success = np.mean([bool(episode.success) for episode in driven])
     shares = " ".join(f"{share:4.0%}" for share in counts / counts.sum())

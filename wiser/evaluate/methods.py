@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wiser.guard import Guard, Rejection
+from wiser.guard.selection import Selection
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -20,8 +21,8 @@ class Method:
 
     agent: str
     """Which of the task's agents: the last part of its name under `models/`."""
-    selection: str = "none"
-    """How the guard chooses sensors."""
+    selection: str | Selection = "none"
+    """How the guard chooses sensors, by name or as an object."""
     rejection: Rejection | None = None
     """How the guard rejects whole observations."""
     median: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -36,15 +38,15 @@ class SpatialStart(nn.Module):
         return self.norm(own + self.from_stoch(belief.stoch.flatten(1)).view(rows, height, width, channels))
 
 
-class ImageDecoder(nn.Module):
+class ImageDecoder(nn.Module, ABC):
     """Paints an image in patches of `patch` x `patch` pixels."""
 
     patch: int
     brush: Brush
 
+    @abstractmethod
     def canvas(self, belief: Belief) -> tuple[Tensor, Tensor, Tensor]:
         """What the last layer, `brush`, makes patches of: its input (B, H / patch, W / patch, ...), weight and bias."""
-        raise NotImplementedError
 
     def forward(self, belief: Belief) -> Tensor:
         """Belief -> expected image (B, H, W, C) in (0, 1)."""
