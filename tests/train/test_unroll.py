@@ -7,6 +7,7 @@ import torch
 from tests import tiny
 from wiser.guard import dropout_masks
 from wiser.train import Sequences, observe, start_at_mean, world_model_loss
+from wiser.train.config import TrainConfig
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.latents import one_hot_sample
 from wiser.worldmodel.protocol import Belief
@@ -49,7 +50,7 @@ def test_masked_sensors_are_not_looked_at_but_are_still_targets() -> None:
     other = batch._replace(obs={**batch.obs, "camera": 255 - batch.obs["camera"]})
     seen = [observe(model, b, masks, torch.Generator().manual_seed(0)) for b in (batch, other)]
     assert torch.equal(seen[0].posterior, seen[1].posterior)
-    terms = [world_model_loss(model, b, s)[1] for b, s in zip((batch, other), seen, strict=True)]
+    terms = [world_model_loss(TrainConfig(), model, b, s)[1] for b, s in zip((batch, other), seen, strict=True)]
     assert terms[0]["decode/camera"] != terms[1]["decode/camera"], "the target is the real reading"
     assert terms[0]["decode/thermal"] == terms[1]["decode/thermal"]
 
@@ -73,7 +74,7 @@ def test_loss_terms_by_hand() -> None:
     model, batch = tiny.model(SENSORS), sequences(rows=2, steps=2)
     masks = torch.ones(2, 2, 3, dtype=torch.bool)
     unrolled = observe(model, batch, masks, torch.Generator().manual_seed(0))
-    total, terms = world_model_loss(model, batch, unrolled)
+    total, terms = world_model_loss(TrainConfig(), model, batch, unrolled)
     q, p = unrolled.posterior.numpy(), unrolled.prior.numpy()
     nats = (np.exp(q) * (q - p)).sum((-1, -2))
     assert float(terms["dynamics"]) == pytest.approx(np.maximum(1, nats).mean(), rel=1e-5)
@@ -88,7 +89,9 @@ def test_loss_terms_by_hand() -> None:
 def test_dynamics_trains_the_prior_and_representation_the_posterior() -> None:
     model, batch = DreamerV3(tiny.config(SENSORS)), sequences()
     masks = torch.ones(3, 6, 3, dtype=torch.bool)
-    total, _ = world_model_loss(model, batch, observe(model, batch, masks, torch.Generator().manual_seed(0)))
+    total, _ = world_model_loss(
+        TrainConfig(), model, batch, observe(model, batch, masks, torch.Generator().manual_seed(0))
+    )
     total.backward()
     untouched = {name.split(".")[0] for name, p in model.named_parameters() if p.grad is None}
     assert untouched == {"actor", "critic"}
@@ -111,7 +114,9 @@ def test_a_few_updates_learn_something() -> None:
     losses = []
     for update in range(30):
         masks = torch.ones(2, 4, 3, dtype=torch.bool)
-        loss, _ = world_model_loss(model, batch, observe(model, batch, masks, torch.Generator().manual_seed(update)))
+        loss, _ = world_model_loss(
+            TrainConfig(), model, batch, observe(model, batch, masks, torch.Generator().manual_seed(update))
+        )
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tests import naive, tiny
-from wiser.train.behaviour import DISCOUNT, LAMBDA, lambda_returns
+from wiser.train.behaviour import lambda_returns
 from wiser.worldmodel.dreamer.maths import twohot_bins, twohot_cross_entropy, twohot_mean
 from wiser.worldmodel.latents import kl_categorical, unimix_logprobs
 from wiser.worldmodel.protocol import Belief, Prior
@@ -105,8 +105,8 @@ def test_lambda_returns() -> None:
     functional = pytest.importorskip("torchrl.objectives.value.functional")
     reward, value = torch.randn(2, 4, 16, generator=torch.Generator().manual_seed(4))
     proceed = torch.rand(4, 16, generator=torch.Generator().manual_seed(5))
-    found = lambda_returns(reward, proceed, value, value[:, -1])
-    steps = [x[:, 1:, None] for x in (DISCOUNT * proceed, value, reward)]
+    found = lambda_returns(reward, 0.997 * proceed, 0.95, value)
+    steps = [x[:, 1:, None] for x in (0.997 * proceed, value, reward)]
     never = torch.zeros(4, 15, 1, dtype=torch.bool)
-    expected = functional.td_lambda_return_estimate(steps[0], LAMBDA, steps[1], steps[2], never, never)
+    expected = functional.td_lambda_return_estimate(steps[0], 0.95, steps[1], steps[2], never, never)
     close(found, expected[..., 0])

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from wiser import seeds
+
 
 class RowDraws:
-    """Row i draws from `seed + i`, the convention of Gymnasium's vector environments."""
+    """Row i draws from `seed + i`, the convention of Gymnasium's vector environments, in a stream of its own."""
 
     def __init__(self, seed: int, rows: int) -> None:
-        self._generators = [np.random.default_rng(seed + row) for row in range(rows)]
+        self._generators = [seeds.generator("guard", seed + row) for row in range(rows)]
 
     def uniform(self, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return uniform numbers in [0, 1), (B, count)."""
         return np.stack([generator.random(count) for generator in self._generators])
+
+    @property
+    def states(self) -> list[Any]:
+        """Plain values from which every row goes on."""
+        return [generator.bit_generator.state for generator in self._generators]
+
+    @states.setter
+    def states(self, states: Sequence[Any]) -> None:
+        for generator, state in zip(self._generators, states, strict=True):
+            generator.bit_generator.state = state

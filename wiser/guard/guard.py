@@ -135,6 +135,21 @@ class Guard:
             raise ValueError(f"expected {self.rows} actions, got {len(encoded)}")
         self._action = encoded.to(self._action.dtype)
 
+    def state(self) -> tuple[dict[str, Tensor], list[Any]]:
+        """What the next step rests on: tensors by name, and where each row's random numbers stand, as plain values.
+
+        What selection, rejection and the check for frozen streams remember is not part of it.
+        """
+        tensors = {"deter": self._belief.deter, "stoch": self._belief.stoch, "action": self._action}
+        return {**tensors, "blind": self._blind, "first": self._first}, self.draws.states
+
+    def restore(self, tensors: Mapping[str, Tensor], draws: Sequence[Any]) -> None:
+        """Go on from what `state` returned."""
+        given = {name: value.to(self.device) for name, value in tensors.items()}
+        self._belief = Belief(given["deter"], given["stoch"])
+        self._action, self._blind, self._first = given["action"], given["blind"], given["first"].bool()
+        self.draws.states = list(draws)
+
     def _predict(self, begin: Tensor) -> tuple[Prior, Tensor]:
         """Advance every row. One whose prediction is not finite starts anew: nothing can be carried on from it."""
         prior = self.model.predict(self._belief, self._action, begin)

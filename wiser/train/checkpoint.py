@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,7 +21,15 @@ from wiser.worldmodel.store import save, write_atomic
 STATE = "state.safetensors"
 
 
-def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator, update: int) -> None:
+class Where(NamedTuple):
+    """Where a run stands."""
+
+    update: int
+    environments: tuple[dict[str, Tensor], dict[str, Any]] | None
+    """State of the collector: tensors and plain values. None where its environments are about to begin afresh."""
+
+
+def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator, where: Where) -> None:
     """Store everything a resumed run needs. The one file that counts is replaced atomically, last."""
     save(learner.model, folder / "model")
     tensors = {f"model.{name}": value for name, value in learner.model.state_dict().items()}
@@ -31,43 +39,48 @@ def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generat
         for name, value in learner.optimiser.state[parameter].items():
             tensors[f"optimiser.{i}.{name}"] = value
     tensors["generator"] = learner.generator.get_state()
+    collected, environments = where.environments or ({}, None)
+    tensors |= {f"environments.{name}": value for name, value in collected.items()}
     about = {
-        "update": update,
+        "update": where.update,
+        "environments": environments,
         "optimiser_step": learner.optimiser.param_groups[0]["step"],
         "rng": rng.bit_generator.state,
-        "replay": replay.save(update),
+        "replay": replay.save(where.update),
     }
     packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     write_atomic(folder / STATE, to_bytes(packed, {"about": json.dumps(about)}))
-    replay.forget(update)
+    replay.forget(where.update)
 
 
-def read(folder: Path, own: Path, learner: Learner, replay: Replay, rng: np.random.Generator) -> int:
-    """Put a run back where `write` left it; returns the update it had reached (0 if it never got there).
+def read(folder: Path, own: Path, learner: Learner, replay: Replay, rng: np.random.Generator) -> Where | None:
+    """Put a run back where `write` left it; returns where that is, or None if there is no checkpoint yet.
 
     What is learnt comes from the run's `folder`; experience and random numbers from the process's `own`, which is the
     same unless several processes train together.
     """
     if not (folder / STATE).exists() or not (own / STATE).exists():
-        return 0
+        return None
     tensors, about = _open(folder)
     mine, about_mine = (tensors, about) if own == folder else _open(own)
 
-    def part(prefix: str) -> dict[str, Tensor]:
-        return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-    learner.model.load_state_dict(part("model."))
-    learner.slow_critic.load_state_dict(part("slow."))
-    learner.scale.load_state_dict(part("scale."))
+    learner.model.load_state_dict(_part(tensors, "model."))
+    learner.slow_critic.load_state_dict(_part(tensors, "slow."))
+    learner.scale.load_state_dict(_part(tensors, "scale."))
     for i, parameter in enumerate(learner.trainable()):
-        stored = part(f"optimiser.{i}.")
+        stored = _part(tensors, f"optimiser.{i}.")
         if stored:
             learner.optimiser.state[parameter] = {name: value.to(parameter.device) for name, value in stored.items()}
     learner.optimiser.param_groups[0]["step"] = about["optimiser_step"]
     learner.generator.set_state(mine["generator"].to(torch.uint8))
     rng.bit_generator.state = about_mine["rng"]
     replay.restore(about_mine["replay"])
-    return int(about["update"])
+    environments = about_mine["environments"]
+    return Where(about["update"], environments and (_part(mine, "environments."), environments))
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _open(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import Any
+from zlib import crc32
 
 import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
+from torch import Tensor
 
+from wiser import seeds
 from wiser.guard import Guard
 from wiser.guard.actions import to_environment, to_model
 from wiser.train.config import TrainConfig
@@ -19,21 +24,22 @@ from wiser.worldmodel.dreamer import DreamerV3
 
 
 def make_env(config: TrainConfig, rows: int) -> VectorEnv[Any, Any, Any]:
-    """Build the run's environment as a batch of `rows`."""
+    """Build the run's environment as a batch of `rows`: by its own vector form, or one after another."""
     options: dict[str, Any] = {"sensors": config.sensors} if config.sensors else {}
-    env = gym.make_vec(config.env, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **options)
+    if gym.spec(config.env).vector_entry_point is not None:
+        env = gym.make_vec(config.env, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **options)
+    else:
+        env = gym.make_vec(config.env, rows, vectorization_mode=gym.VectorizeMode.SYNC, **options)
     if env.metadata.get("autoreset_mode") != AutoresetMode.NEXT_STEP:
         raise ValueError(f"training steps environments with autoreset NEXT_STEP, {config.env} has another mode")
     return env
 
 
 def describe(env: VectorEnv[Any, Any, Any], config: TrainConfig) -> tuple[tuple[Sensor, ...], Actions]:
-    """Sensors the run uses, all images unless it names them, and the actions."""
+    """Sensors the run uses, all of them unless it names some, and the actions."""
     sensors = sensors_of(env.single_observation_space)
     if config.sensors:
         sensors = tuple(sensor for sensor in sensors if sensor.name in config.sensors)
-    else:
-        sensors = tuple(sensor for sensor in sensors if sensor.is_image)
     return sensors, Actions.from_space(env.single_action_space)
 
 
@@ -53,22 +59,31 @@ def replay_fields(model: DreamerV3) -> dict[str, Field]:
 
 
 class Collector:
-    """Steps the environments with a mixture of the policy and the environment's expert, and fills the replay."""
+    """Steps the environments with a mixture of the policy and the environment's expert, and fills the replay.
+
+    The environments of a collector are fixed by its seed and the actions taken, which it remembers: `restore` brings a
+    new collector where another one was, whatever kind of environment it is.
+    """
 
     def __init__(self, config: TrainConfig, model: DreamerV3, replay: Replay, seed: int) -> None:
-        self.config, self.replay = config, replay
+        self.config, self.replay, self.seed = config, replay, seed
         self.env = make_env(config, config.rows)
         self.expert = getattr(self.env.unwrapped, "expert_actions", None)
         if self.expert is None and (config.cloning > 0 or config.expert_share > 0):
             raise ValueError(f"{config.env} has no expert to learn from: set cloning and expert_share to 0")
-        self.rng = np.random.default_rng(seed)
+        self.rng = seeds.generator("exploration", seed)
         self.guard = Guard(model, "none", rows=config.rows, sample_actions=True, seed=seed)
-        self.obs, _ = self.env.reset(seed=seed)
-        self.first, self.done = np.ones(config.rows, bool), np.zeros(config.rows, bool)
-        self.action = np.zeros_like(self.env.action_space.sample()) + model.actions.start
-        self.reward, self.proceed = np.zeros(config.rows, np.float32), np.ones(config.rows, bool)
-        self.score = np.zeros(config.rows)
-        self.finished: list[float] = []  # returns of episodes the policy drove
+        self.finished: list[float] = []  # returns of the last episodes the policy drove
+        self._begin()
+
+    def _begin(self) -> None:
+        rows = self.config.rows
+        self.obs, _ = self.env.reset(seed=self.seed)
+        self.first, self.done = np.ones(rows, bool), np.zeros(rows, bool)
+        self.action = np.zeros_like(self.env.action_space.sample()) + self.guard.model.actions.start
+        self.reward, self.proceed = np.zeros(rows, np.float32), np.ones(rows, bool)
+        self.score = np.zeros(rows)
+        self.taken: list[NDArray[Any]] = []
 
     def step(self, expert_share: float) -> None:
         """Act once in every environment. The first `expert_share` of the rows follow the noisy expert.
@@ -77,17 +92,58 @@ class Collector:
         """
         rows = self.config.rows
         chosen, _ = self.guard.act(self.obs, self.first)
-        greedy = np.arange(rows) >= rows - round(self.config.greedy_share * rows)
-        chosen = np.where(_like(greedy, chosen), self._greedy(), chosen)
+        if greedy_rows := round(self.config.greedy_share * rows):
+            chosen[rows - greedy_rows :] = self._greedy()[rows - greedy_rows :]
         label = self.expert() if self.expert is not None else chosen
         guided = np.arange(rows) < round(expert_share * rows)
         chosen = np.where(_like(guided, chosen), self._disturb(label), chosen)
         self.guard.executed(chosen)
         self._store(self._imitable(label))
+        self._advance(chosen)
+        self._keep_score(guided)
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """What `restore` needs: tensors by name, and plain values."""
+        tensors, draws = self.guard.state()
+        about = {
+            "seed": self.seed,
+            "draws": draws,
+            "rng": self.rng.bit_generator.state,
+            "score": self.score.tolist(),
+            "finished": self.finished,
+            "observation": self._fingerprint(),
+        }
+        return {**tensors, "taken": torch.from_numpy(np.array(self.taken))}, about
+
+    def restore(self, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
+        """Take the remembered actions again and go on from there.
+
+        An environment that does not come back to the same observation (a robot, a simulator that is not deterministic)
+        begins afresh, with a warning: nothing is lost but the exact repetition of what an uninterrupted run would do.
+        """
+        for action in tensors["taken"].numpy():
+            self._advance(action)
+        if self._fingerprint() != about["observation"]:
+            warnings.warn(f"{self.config.env} is not deterministic: its episodes begin afresh", stacklevel=2)
+            self._begin()
+            return
+        self.guard.restore({name: value for name, value in tensors.items() if name != "taken"}, about["draws"])
+        self.rng.bit_generator.state = about["rng"]
+        self.score, self.finished = np.array(about["score"]), list(about["finished"])
+
+    def close(self) -> None:
+        """Let go of the environments."""
+        self.env.close()
+
+    def _advance(self, chosen: NDArray[Any]) -> None:
+        self.taken.append(chosen)
         self.obs, reward, terminated, truncated, _ = self.env.step(chosen)
-        self._keep_score(reward, terminated | truncated, guided)
         self.action, self.reward, self.proceed = chosen, reward.astype(np.float32), ~terminated
         self.first, self.done = self.done, terminated | truncated  # the step after an end begins the next episode
+
+    def _fingerprint(self) -> int:
+        names = [sensor.name for sensor in self.guard.model.sensors]
+        return crc32(b"".join(np.ascontiguousarray(self.obs[name]).tobytes() for name in names))
 
     def _imitable(self, label: NDArray[Any]) -> NDArray[Any]:
         """The expert's actions as the model writes them, (B, A); as probabilities where the environment gives them."""
@@ -127,10 +183,10 @@ class Collector:
         wild = self.rng.random(len(label)) < self.config.expert_noise
         return np.where(_like(wild, label), random, label)
 
-    def _keep_score(self, reward: NDArray[Any], done: NDArray[np.bool_], guided: NDArray[np.bool_]) -> None:
-        self.score += reward
-        self.finished += self.score[done & ~guided].tolist()
-        self.score[done] = 0.0
+    def _keep_score(self, guided: NDArray[np.bool_]) -> None:
+        self.score += self.reward
+        self.finished = (self.finished + self.score[self.done & ~guided].tolist())[-20:]
+        self.score[self.done] = 0.0
 
 
 def _like(flags: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[np.bool_]:

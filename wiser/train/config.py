@@ -21,7 +21,7 @@ class TrainConfig:
     env: str = "wiser/FourLane-v0"
     """Gymnasium id of a vector environment with Dict observations."""
     sensors: tuple[str, ...] = ()
-    """Which sensors to use; empty = all images."""
+    """Which sensors to use; empty = all of them."""
     size: str = "12m"
     """Model size, from nano to 200m."""
     tower: Tower | None = None
@@ -65,6 +65,27 @@ class TrainConfig:
     noise_std: float = 0.2
     """Of the `augmented` variant, in units of the full range; drawn uniformly from 0 to this for every frame."""
 
+    imagine_steps: int = 15
+    """Length of imagined roll-outs."""
+    discount_horizon: float = 333.0
+    """Steps over which rewards count: the discount is 1 - 1 / this."""
+    return_lambda: float = 0.95
+    """How far returns look on before they trust the critic: 0 one step, 1 to the end."""
+    entropy: float = 3e-4
+    """Weight of the policy's entropy."""
+    replay_value: float = 0.3
+    """Weight of the critic's loss on real experience."""
+    slow_rate: float = 0.02
+    """Share of the critic that its slow copy, which regularises it, takes over at every update."""
+    free_nats: float = 1.0
+    """KL terms below this are not pressed further."""
+    dynamics_scale: float = 1.0
+    """Weight of the KL term that trains the prior."""
+    representation_scale: float = 0.1
+    """Weight of the KL term that trains the posterior."""
+    agc: float = 0.3
+    """Adaptive gradient clipping: largest norm of a tensor's gradient, as a share of that of its weights."""
+
     greedy_share: float = 0.0
     """Share of the environments where the policy acts greedily, as when it is evaluated, instead of exploring."""
     expert_share: float = 0.0
@@ -82,7 +103,10 @@ class TrainConfig:
     """Factor on the cloning term's gradient where it reaches the world model: what the expert heeds must be seen."""
 
     segment: int = 1000
-    """Updates between checkpoints. Environments start afresh with each: a resumed run equals an uninterrupted one."""
+    """Updates between checkpoints."""
+    life: int = 10_000
+    """Updates after which the environments begin afresh, which cuts episodes short. A resumed run takes the actions of
+    the current life again to come back exactly where it was; a shorter life makes that quicker."""
     evaluate_every: int = 1000
     """Updates between evaluations."""
     evaluate_episodes: int = 16
@@ -106,6 +130,11 @@ class TrainConfig:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for YAML and JSON."""
         return {**asdict(self), "sensors": list(self.sensors)}
+
+    @property
+    def discount(self) -> float:
+        """Factor on rewards one step later."""
+        return 1 - 1 / self.discount_horizon
 
     def rate_factor(self, update: int) -> float:
         """Factor on the learning rate at an update: 1 until the cool-down, then down to a tenth."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch import distributed as dist
@@ -20,11 +19,6 @@ def start(device: str) -> int:
     if "RANK" in os.environ and not dist.is_initialized():
         dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
     return dist.get_rank() if dist.is_initialized() else 0
-
-
-def generator(rank: int, *seeds: int) -> np.random.Generator:
-    """Random numbers of one process; the first draws what a single process would."""
-    return np.random.default_rng([*seeds, rank] if rank else list(seeds))
 
 
 @torch.no_grad()

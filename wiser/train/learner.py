@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from wiser import seeds
 from wiser.guard.actions import to_model
 from wiser.train import distributed
 from wiser.train.behaviour import ReturnScale, action_logprob, actor_critic_loss, imagine, replay_value_loss
@@ -23,8 +24,6 @@ from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import features
 from wiser.worldmodel.protocol import Belief
 
-SLOW_DECAY = 0.98
-
 
 class Learner:
     """Everything that learns, and how."""
@@ -33,8 +32,9 @@ class Learner:
         self.config, self.model = config, model
         self.slow_critic = copy.deepcopy(model.critic).requires_grad_(False)
         self.scale = ReturnScale().to(config.device)
-        self.optimiser = LaProp(list(self.trainable()), config.learning_rate, warmup=config.warmup)
-        self.generator = torch.Generator(config.device).manual_seed(config.seed + rank)
+        self.optimiser = LaProp(list(self.trainable()), config.learning_rate, agc=config.agc, warmup=config.warmup)
+        self.generator = torch.Generator(config.device)
+        self.generator.manual_seed(int(seeds.stream("learner", config.seed, rank).generate_state(1)[0]))
 
     def trainable(self) -> Iterator[Tensor]:
         """Every weight of the model."""
@@ -47,7 +47,8 @@ class Learner:
         sample = replay.sample(config.batch, config.length, rng)
         batch, label = to_tensors(sample, model, config.device)
         unrolled = self._observe(sample, batch)
-        total, terms = world_model_loss(model, batch, unrolled, self._share(batch.first.numel(), config.decode_share))
+        decoded = self._share(batch.first.numel(), config.decode_share)
+        total, terms = world_model_loss(config, model, batch, unrolled, decoded)
         for name, value in self._behaviour(batch, unrolled, label, cloning).items():
             total = total + value
             terms[name] = value.detach()
@@ -66,19 +67,21 @@ class Learner:
         return observe(self.model, seen, masks, self.generator, belief_before(sample, self.model, self.config.device))
 
     def _behaviour(self, batch: Sequences, unrolled: Unrolled, label: Tensor, cloning: float) -> dict[str, Tensor]:
+        config, model, slow = self.config, self.model, self.slow_critic
         x = features(unrolled.belief)  # (B, T, F): here gradients do reach the world model
-        some = self._share(self.config.batch, self.config.imagine_share)  # rows, B' of them
+        some = self._share(config.batch, config.imagine_share)  # rows, B' of them
         deter, stoch = unrolled.belief.deter[some].detach(), unrolled.belief.stoch[some].detach()
-        imagined = imagine(self.model, Belief(deter.flatten(0, 1), stoch.flatten(0, 1)), self.generator)
+        start = Belief(deter.flatten(0, 1), stoch.flatten(0, 1))
+        imagined = imagine(model, start, config.imagine_steps, self.generator)
         alive = batch.proceed[some]  # (B', T)
-        terms, returns = actor_critic_loss(self.model, self.slow_critic, self.scale, imagined, alive.flatten())
+        terms, returns = actor_critic_loss(config, model, slow, self.scale, imagined, alive.flatten())
         last = torch.cat([batch.first[some, 1:], torch.zeros_like(batch.first[some, :1])], 1).float()
         terms["replay_critic"] = replay_value_loss(
-            self.model, self.slow_critic, x[some], batch.reward[some], alive, last, returns.view(alive.shape)
+            config, model, slow, x[some], batch.reward[some], alive, last, returns.view(alive.shape)
         )
         if cloning > 0:
-            seen = scale_gradient(x, self.config.cloning_pull)
-            terms["cloning"] = -cloning * action_logprob(self.model, seen, label)[0].mean()
+            seen = scale_gradient(x, config.cloning_pull)
+            terms["cloning"] = -cloning * action_logprob(model, seen, label)[0].mean()
         return terms
 
     def _share(self, count: int, share: float) -> Tensor | slice:
@@ -92,7 +95,7 @@ class Learner:
     def _follow_slowly(self) -> None:
         fast: list[Tensor] = list(self.model.critic.parameters())
         slow: list[Tensor] = list(self.slow_critic.parameters())
-        torch._foreach_lerp_(slow, fast, 1 - SLOW_DECAY)
+        torch._foreach_lerp_(slow, fast, self.config.slow_rate)
 
 
 def scale_gradient(x: Tensor, factor: float) -> Tensor:

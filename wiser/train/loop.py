@@ -1,4 +1,4 @@
-"""The training loop. A run is a chain of segments; each starts from a checkpoint and fresh environments."""
+"""The training loop: collect, learn, and leave a checkpoint now and then from which the run goes on exactly."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 import wiser.envs  # noqa: F401 - registers the environments
+from wiser import seeds
 from wiser.train import checkpoint, distributed
 from wiser.train.collect import Collector, describe, make_env, replay_fields
 from wiser.train.config import TrainConfig
@@ -28,7 +29,9 @@ Report = Callable[[dict[str, Any]], None]
 
 def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
-    sensors, actions = describe(make_env(config, 1), config)
+    env = make_env(config, 1)
+    sensors, actions = describe(env, config)
+    env.close()
     changes = {"fusion": config.fusion} | ({"tower": config.tower} if config.tower else {})
     shape = DreamerConfig.of_size(config.size, sensors, actions, **changes)
     model = DreamerV3(shape, seed=config.seed).to(config.device)
@@ -37,75 +40,109 @@ def build_model(config: TrainConfig) -> DreamerV3:
     return model
 
 
+class Run:
+    """Everything of one process of a run, and where it stands."""
+
+    def __init__(self, config: TrainConfig, folder: Path, rank: int = 0) -> None:
+        self.config, self.folder, self.rank = config, folder, rank
+        self.own = folder if rank == 0 else folder / f"process{rank}"  # of several, the first speaks for the run
+        checkpoint.begin(self.own, config)
+        self.model = build_model(config)
+        self.replay = Replay(replay_fields(self.model), config.rows, config.capacity, self.own / "replay")
+        self.learner, self.rng = Learner(config, self.model, rank), seeds.generator("batches", config.seed, rank)
+        self.collector: Collector | None = None
+        self.update = 0
+        state = checkpoint.read(folder, self.own, self.learner, self.replay, self.rng)
+        if state is not None:
+            self.update = state.update
+            if state.environments is not None:
+                self.collector = self._collector()
+                self.collector.restore(*state.environments)
+
+    def _collector(self) -> Collector:
+        """Environments as they are at the beginning of their life; seeds stay below those of evaluation."""
+        life = self.update // self.config.life
+        draws = seeds.generator("environments", self.config.seed, life, self.rank)
+        seed = int(draws.integers(seeds.TRAINING.stop - self.config.rows))
+        return Collector(self.config, self.model, self.replay, seed)
+
+    def segment(self, note: Report) -> None:
+        """Collect and learn until the next checkpoint is due."""
+        config = self.config
+        end = min(config.updates, (self.update // config.segment + 1) * config.segment)
+        terms: dict[str, list[float]] = {}
+        since, began = self.update, time.perf_counter()
+        while self.update < end:
+            self._collect()
+            for name, value in self.learner.update(self.replay, self.rng, self.update).items():
+                terms.setdefault(name, []).append(float(value))
+            self.update += 1
+            if self.update % config.log_every == 0:
+                rate = (self.update - since) * config.batch * config.length / (time.perf_counter() - began)
+                note(self._entry(rate, terms))
+                terms, since, began = {}, self.update, time.perf_counter()
+
+    def _collect(self) -> None:
+        """Step the environments as often as an update wants. At the end of their life they begin afresh."""
+        config, share = self.config, self.config.guided_share(self.update)
+        if self.collector is None or (self.update % config.life == 0 and self.update > 0):
+            self.close()
+            self.collector = self._collector()
+        if self.update == 0:
+            for _ in range(max(config.prefill, config.length + 1)):
+                self.collector.step(share)
+            if not config.start:
+                seen = self.replay.sample(config.rows, config.length, seeds.generator("mean", config.seed)).steps
+                start_at_mean(self.model, {s.name: torch.from_numpy(seen[s.name]) for s in self.model.sensors})
+            distributed.share(self.model)
+        for _ in range(config.steps_per_update):
+            self.collector.step(share)
+
+    def _entry(self, rate: float, terms: dict[str, list[float]]) -> dict[str, Any]:
+        assert self.collector is not None
+        scores = self.collector.finished
+        means = {name: float(np.mean(values)) for name, values in terms.items()}
+        return {
+            "update": self.update,
+            "steps": self.replay.head * self.config.rows,
+            "rate": rate,
+            "policy_score": float(np.mean(scores)) if scores else None,
+            **means,
+        }
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        environments = None
+        if self.collector is not None and self.update % self.config.life:
+            environments = self.collector.state()
+        checkpoint.write(self.own, self.learner, self.replay, self.rng, checkpoint.Where(self.update, environments))
+
+    def close(self) -> None:
+        """Let go of the environments."""
+        if self.collector is not None:
+            self.collector.close()
+
+
 def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     """Start or go on with the run in `folder` until its last update. Ctrl-C stops it; it can be resumed."""
     torch.set_num_threads(config.threads)
     keep_freed_memory()
-    rank = distributed.start(config.device)
-    own = folder if rank == 0 else folder / f"process{rank}"  # of several processes the first speaks for the run
-    checkpoint.begin(own, config)
-    model = build_model(config)
-    replay = Replay(replay_fields(model), config.rows, config.capacity, own / "replay")
-    learner, rng = Learner(config, model, rank), distributed.generator(rank, config.seed)
-    update = checkpoint.read(folder, own, learner, replay, rng)
-    log = Log(own, update)
+    run = Run(config, folder, distributed.start(config.device))
+    log = Log(run.own, run.update)
 
     def note(entry: dict[str, Any]) -> None:
         log.add(entry)
         report(entry)
 
-    while update < config.updates:
-        update = _segment(config, learner, replay, rng, rank, update, note)
-        if rank == 0 and (update % config.evaluate_every == 0 or update >= config.updates):
-            note({"update": update, **evaluate(config, model, config.evaluate_episodes)})
-        checkpoint.write(own, learner, replay, rng, update)
-    log.close()
+    try:
+        while run.update < config.updates:
+            run.segment(note)
+            if run.rank == 0 and (run.update % config.evaluate_every == 0 or run.update >= config.updates):
+                scores = evaluate(config, run.model, config.evaluate_episodes)
+                note({"update": run.update, "steps": run.replay.head * config.rows, **scores})
+            run.save()
+    finally:
+        run.close()
+        log.close()
     distributed.finish()
-    return model
-
-
-def _segment(
-    config: TrainConfig,
-    learner: Learner,
-    replay: Replay,
-    rng: np.random.Generator,
-    rank: int,
-    start: int,
-    note: Report,
-) -> int:
-    """Collect and learn until the next checkpoint is due; returns the update reached."""
-    collector = Collector(config, learner.model, replay, seed=_segment_seed(config, rank, start))
-    end = min(config.updates, (start // config.segment + 1) * config.segment)
-    if start == 0:
-        for _ in range(max(config.prefill, config.length + 1)):
-            collector.step(config.guided_share(0))
-        if not config.start:
-            seen = replay.sample(config.rows, config.length, np.random.default_rng(config.seed)).steps
-            start_at_mean(learner.model, {s.name: torch.from_numpy(seen[s.name]) for s in learner.model.sensors})
-        distributed.share(learner.model)
-    terms: dict[str, list[float]] = {}
-    since, began = start, time.perf_counter()
-    for update in range(start, end):
-        for _ in range(config.steps_per_update):
-            collector.step(config.guided_share(update))
-        for name, value in learner.update(replay, rng, update).items():
-            terms.setdefault(name, []).append(float(value))
-        if (update + 1) % config.log_every == 0:
-            rate = (update + 1 - since) * config.batch * config.length / (time.perf_counter() - began)
-            scores = collector.finished[-20:]
-            means = {name: float(np.mean(values)) for name, values in terms.items()}
-            note(
-                {
-                    "update": update + 1,
-                    "rate": rate,
-                    "policy_score": float(np.mean(scores)) if scores else None,
-                    **means,
-                }
-            )
-            terms, since, began = {}, update + 1, time.perf_counter()
-    return end
-
-
-def _segment_seed(config: TrainConfig, rank: int, update: int) -> int:
-    """Seed of a segment's environments: far apart, and below the seeds that evaluation uses."""
-    return int(distributed.generator(rank, config.seed, update).integers(0, 900_000))
+    return run.model

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from wiser import seeds
 from wiser.guard import Guard
 from wiser.train.collect import make_env
 from wiser.train.config import TrainConfig
 from wiser.worldmodel.dreamer import DreamerV3
 
-HELD_OUT = 1_000_000  # training seeds stay far below, evaluation seeds start here
 
-
-def evaluate(config: TrainConfig, model: DreamerV3, episodes: int, first_seed: int = HELD_OUT) -> dict[str, float]:
+def evaluate(
+    config: TrainConfig, model: DreamerV3, episodes: int, first_seed: int = seeds.HELD_OUT.start
+) -> dict[str, float]:
     """Run `episodes` episodes side by side, one per seed, with the mode of the policy; means over episodes."""
     env, guard = make_env(config, episodes), Guard(model, "none", rows=episodes)
     obs, _ = env.reset(seed=first_seed)

@@ -11,6 +11,7 @@ import torch
 import tyro
 import yaml
 
+from wiser import seeds
 from wiser.envs.driving.scores import normalised_score
 from wiser.guard import calibrate
 from wiser.train import checkpoint, log
@@ -19,7 +20,7 @@ from wiser.train.config import TrainConfig
 from wiser.train.score import evaluate
 from wiser.worldmodel.store import SHIPPED, load, save
 
-EVALUATION_SEED, CALIBRATION_SEED = 2_000_000, 3_000_000  # apart from training, its evaluations, and each other
+EVALUATION_SEED, CALIBRATION_SEED = seeds.SHIPPING.start, seeds.CALIBRATION.start
 
 
 def ship(
@@ -92,7 +93,7 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | updates | {config.updates:,} of {config.batch} x {config.length} steps |
 | environment steps | {config.updates * config.rows * config.steps_per_update:,} |
 | time | {spent:.1f} h on {config.threads} CPU thread{"s" * (config.threads > 1)} |
-| sensors | {", ".join(config.sensors) or "all six images"} |
+| sensors | {", ".join(config.sensors) or "all"} |
 | help from the expert | {help_from_expert} |
 | clean score | {result["score"]:.1f} ± {half:.1f} (95 %), {episodes} episodes from seed {EVALUATION_SEED} |
 | expert-normalised | {normalised_score(task, result["score"]):.2f} ({low:.2f} to {high:.2f}) |

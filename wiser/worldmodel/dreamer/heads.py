@@ -91,7 +91,11 @@ class Actor(nn.Module):
         return Normal(torch.tanh(mean), _MIN_STD + (_MAX_STD - _MIN_STD) * torch.sigmoid(spread + 2.0))
 
     def forward(self, x: Tensor, noise: Tensor | None = None) -> Tensor:
-        """Features (B, F) -> actions (B, A): the mode, or a sample from uniform `noise` (B, A)."""
+        """Features (..., F) -> actions (..., A): the mode, or a sample from uniform `noise` (..., A).
+
+        Samples of the normal are not clipped here, or their log-probability would not be that of what was drawn and the
+        policy gradient would be biased; the recurrent step and `DreamerV3.act` clip them.
+        """
         if self.discrete:
             logprobs = self.logprobs(x)
             return one_hot_mode(logprobs) if noise is None else one_hot_sample(logprobs, noise[..., 0])
@@ -99,4 +103,4 @@ class Actor(nn.Module):
         if noise is None:
             return mean
         gauss = torch.special.ndtri(noise.clamp(1e-6, 1 - 1e-6))
-        return F.hardtanh(mean + std * gauss)
+        return mean + std * gauss

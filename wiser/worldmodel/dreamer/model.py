@@ -65,7 +65,8 @@ class DreamerV3(nn.Module):
 
     def act(self, belief: Belief, noise: Tensor | None = None) -> Tensor:
         """Choose actions (B, A): one-hot if discrete, else in [-1, 1]."""
-        return self.actor(features(belief), noise)
+        action = self.actor(features(belief), noise)
+        return action if self.actions.discrete else action.clamp(-1.0, 1.0)
 
 
 def begin_afresh(belief: Belief, action: Tensor, first: Tensor) -> tuple[Tensor, Tensor, Tensor]:
