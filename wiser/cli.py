@@ -8,6 +8,7 @@ from typing import Any
 
 import tyro
 
+from wiser.calibrate import calibrate
 from wiser.cockpit.command import cockpit
 from wiser.demo import demo
 from wiser.doctor import doctor
@@ -18,6 +19,7 @@ from wiser.report.command import report
 from wiser.train.command import train
 
 COMMANDS: dict[str, Callable[..., Any]] = {
+    "calibrate": calibrate,
     "cockpit": cockpit,
     "demo": demo,
     "drive": drive,

@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import tiny
-from wiser.guard import Calibration, CalibrationError, Guard, Rejection, calibrate
+from wiser.guard import Calibration, CalibrationError, Greedy, Guard, Rejection, calibrate
+from wiser.guard.thresholds import Threshold
 
 finite = st.floats(-1e6, 1e6)
 
@@ -77,12 +79,13 @@ def test_calibrate_records_every_score_and_accepts_what_it_saw() -> None:
         rng = np.random.default_rng(0)
         return lambda actions: (tiny.batch(model.sensors, 3, rng), np.full(3, actions is None))
 
-    calibration = calibrate(model, stream(), rows=3, steps=20, seed=0)
+    calibration = calibrate(model, stream(), rows=3, steps=20, beginnings=10, seed=0)
     names = ("camera0", "camera1", "speed")
     expected = {"surprise", "reconstruction", "context"}
     expected |= {f"{kind}/{name}" for kind in ("isolated_surprise", "reconstruction") for name in names}
     assert set(calibration.scores) == expected
     assert all(stats.count == 60 for stats in calibration.scores.values())
+    assert all(stats.count == 12 for stats in calibration.beginnings.values()), "four batches of beginnings"
     assert calibration.about == {"seed": 0, "steps": 20}
     guard = Guard(model, "none", Rejection(k=6), rows=3, calibration=calibration)
     step, actions = stream(), None
@@ -90,3 +93,67 @@ def test_calibrate_records_every_score_and_accepts_what_it_saw() -> None:
         obs, first = step(actions)
         actions, verdict = guard.act(obs, first)
         assert verdict.trusted.all()
+
+
+def test_first_frames_are_calibrated_apart() -> None:
+    """A handful of beginnings in thousands of frames must not be what the highest quantiles are made of."""
+    later, first = np.linspace(0.0, 1.0, 1001), np.linspace(20.0, 30.0, 11)
+    calibration = Calibration.of({"m": later}, {"m": first})
+    assert calibration.quantile("m", 0.999) == pytest.approx(0.999)
+    assert calibration.quantile("m", 0.5, begin=True) == pytest.approx(25.0)
+    assert calibration.tau("m", 1.0, begin=True) == pytest.approx(25.0 + first.std())
+
+
+def test_each_kind_of_frame_meets_its_own_limit() -> None:
+    """Limits so that every sensor is unusual later and usual at first: only the rows that begin trust them all."""
+    model = tiny.model(tiny.images(3))
+    names = [f"isolated_surprise/{sensor.name}" for sensor in model.sensors]
+    low, high = ({name: np.array([value]) for name in names} for value in (1e-6, 1e6))
+    guard = Guard(model, "calibrated", rows=2, calibration=Calibration.of(low, high))
+    rng = np.random.default_rng(0)
+    guard.act(tiny.batch(model.sensors, 2, rng))
+    _, verdict = guard.act(tiny.batch(model.sensors, 2, rng), first=np.array([True, False]))
+    assert verdict.trusted.sum(1).tolist() == [3, 1]
+
+
+def test_a_calibration_of_version_1_had_all_frames_in_one(tmp_path) -> None:
+    Calibration.of({"m": np.arange(10.0)}).save(tmp_path)
+    body = json.loads((tmp_path / "calibration.json").read_text())
+    del body["beginnings"]
+    (tmp_path / "calibration.json").write_text(json.dumps(body | {"version": 1}))
+    old = Calibration.load(tmp_path)
+    assert old.tau("m", begin=True) == old.tau("m")
+
+
+def test_the_digest_is_that_of_the_thresholds() -> None:
+    one, same, other = ({"m": np.arange(10.0)}, {"m": np.arange(10.0)}, {"m": np.arange(11.0)})
+    assert Calibration.of(one, seed=1).digest == Calibration.of(same, seed=2).digest
+    assert Calibration.of(one).digest != Calibration.of(other).digest
+    assert Calibration.of(one).digest != Calibration.of(one, other).digest
+
+
+def test_thresholds_follow_the_sensors_in_use() -> None:
+    """One sensor: its own. All: theirs together. Two of three: half way from the mean of their own to that of all."""
+    sensors = tiny.images(3)
+    samples = {"reconstruction": 8.0, **{f"reconstruction/camera{i}": float(i) for i in range(3)}}
+    calibration = Calibration.of(
+        {name: np.array([value]) for name, value in samples.items()},
+        {name: np.array([value + 100]) for name, value in samples.items()},
+    )
+    tau = Threshold.calibrated(calibration, "reconstruction", "reconstruction", sensors, 5.0, torch.device("cpu"))
+    masks = torch.tensor([[0, 0, 1], [1, 1, 1], [1, 0, 1], [0, 1, 0]], dtype=torch.bool)
+    begin = torch.tensor([False, False, False, True])
+    assert tau.of(masks, begin).tolist() == pytest.approx([2.0, 8.0, 1.0 + 0.5 * (8.0 - 1.0), 101.0])
+
+
+def test_rejection_behind_a_selection_uses_the_threshold_of_what_was_selected() -> None:
+    """A sensor that is rebuilt well by nature must not be judged by what is normal for all of them together."""
+    model = tiny.model(tiny.images(2))
+    obs = tiny.batch(model.sensors, 1, np.random.default_rng(0))
+    _, verdict = Guard(model, Greedy(depth=0, include_full=False), Rejection(tau=1e9), rows=1).act(obs)
+    score, chosen = float(verdict.scores["score"][0]), verdict.trusted[0].argmax()
+    limits = {"reconstruction": 9.0, "reconstruction/camera0": 9.0, "reconstruction/camera1": 9.0}
+    limits[f"reconstruction/camera{chosen}"] = 0.9 * score
+    calibration = Calibration.of({name: np.array([value]) for name, value in limits.items()})
+    guard = Guard(model, Greedy(depth=0, include_full=False), Rejection(denoiser=None), rows=1, calibration=calibration)
+    assert not guard.act(obs)[1].trusted.any()

@@ -157,8 +157,9 @@ def test_threshold_comes_from_the_calibration_beside_the_weights(tmp_path) -> No
         Guard(wiser.load(tmp_path), "none", Rejection())
     Calibration.of({"reconstruction": np.array([0.1, 0.2, 0.3])}).save(tmp_path)
     guard = Guard(wiser.load(tmp_path), "none", Rejection(k=2.0))
-    assert guard.rejector.tau == pytest.approx(0.2 + 2 * np.std([0.1, 0.2, 0.3]))
-    assert guard.rejector.tau_denoised == guard.rejector.tau
+    guard.act(tiny.observation(model.sensors, np.random.default_rng(0)))
+    _, tau = guard.rejector._measure(guard.look, torch.ones(1, dtype=torch.bool))
+    assert float(tau) == pytest.approx(0.2 + 2 * np.std([0.1, 0.2, 0.3]))
 
 
 @pytest.mark.parametrize("field", ["score", "denoiser", "transitions"])

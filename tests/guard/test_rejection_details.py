@@ -107,7 +107,6 @@ def test_either_is_the_smaller_share_of_both_thresholds(tmp_path) -> None:
     guard = Guard(model, "none", either, rows=3, calibration=calibration)
     _, verdict = guard.act(obs)
     np.testing.assert_allclose(verdict.scores["score"], np.minimum(*shares), rtol=1e-5)
-    assert guard.rejector.tau == 1.0
     assert ((verdict.mode == Mode.GROUNDED) == (np.minimum(*shares) < 1)).all()
     with pytest.raises(ValueError, match="threshold for 'reconstruction'"):
         Guard(model, "none", either)

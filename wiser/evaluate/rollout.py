@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
 import wiser.envs  # noqa: F401 - registers the environments
+from wiser.envs.vector import make_rows
 from wiser.evaluate.methods import Method
 from wiser.evaluate.records import Episode
 from wiser.evaluate.tally import DetectionTally
@@ -84,9 +84,7 @@ def rollout(
 def _make(agent: WorldModel, trial: Trial) -> tuple[Any, list[int]]:
     """The environment, and where the agent's sensors are among the wrapper's columns."""
     names = [sensor.name for sensor in agent.sensors]
-    env: Any = gymnasium.make_vec(
-        trial.env, trial.episodes, vectorization_mode=gymnasium.VectorizeMode.VECTOR_ENTRY_POINT, sensors=names
-    )
+    env: Any = make_rows(trial.env, trial.episodes, names)
     if trial.scenario is None:
         return env, list(range(len(names)))
     env = SensorFaults(env, trial.scenario)

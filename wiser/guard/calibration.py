@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 FILE = "calibration.json"
-VERSION = 1
+VERSION = 2
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
 
 
@@ -41,35 +42,57 @@ class Stats:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Clean statistics by score name. Names may be qualified, as in `isolated_surprise/camera`."""
+    """Clean statistics by score name. Names may be qualified, as in `isolated_surprise/camera`.
+
+    The first frame of an episode surprises as no other does: nothing has led to it. It has statistics of its own.
+    """
 
     scores: dict[str, Stats]
+    """Of all frames but the first of each episode."""
+    beginnings: dict[str, Stats] = field(default_factory=dict)
+    """Of first frames."""
     about: dict[str, Any] = field(default_factory=dict)
     """How it was made: seed, steps, command."""
     weights: str | None = None
     """Digest of the weights it was made with."""
 
     @classmethod
-    def of(cls, scores: Mapping[str, np.ndarray[Any, Any]], weights: str | None = None, **about: Any) -> Calibration:
-        """Summarise recorded scores."""
-        return cls({name: Stats.of(values) for name, values in sorted(scores.items())}, about, weights)
+    def of(
+        cls,
+        scores: Mapping[str, np.ndarray[Any, Any]],
+        beginnings: Mapping[str, np.ndarray[Any, Any]] | None = None,
+        weights: str | None = None,
+        **about: Any,
+    ) -> Calibration:
+        """Summarise recorded scores, those of first frames apart; without these, all frames count as alike."""
+        later = {name: Stats.of(scores[name]) for name in sorted(scores)}
+        if beginnings is None:
+            return cls(later, later, about, weights)
+        return cls(later, {name: Stats.of(beginnings[name]) for name in sorted(beginnings)}, about, weights)
 
-    def stats(self, score: str) -> Stats:
-        """Statistics of one score; raises `CalibrationError` naming what there is."""
-        if score not in self.scores:
-            raise CalibrationError(f"no calibration for score {score!r}; there is {', '.join(self.scores) or 'none'}")
-        return self.scores[score]
+    @property
+    def digest(self) -> str:
+        """Of the statistics: the same thresholds have the same digest."""
+        statistics = [{name: asdict(part[name]) for name in sorted(part)} for part in (self.scores, self.beginnings)]
+        return hashlib.sha256(json.dumps(statistics).encode()).hexdigest()
 
-    def tau(self, score: str, k: float = 5.0) -> float:
+    def stats(self, score: str, begin: bool = False) -> Stats:
+        """Statistics of one score, of first frames if `begin`; raises `CalibrationError` naming what there is."""
+        part = self.beginnings if begin else self.scores
+        if score not in part:
+            raise CalibrationError(f"no calibration for score {score!r}; there is {', '.join(part) or 'none'}")
+        return part[score]
+
+    def tau(self, score: str, k: float = 5.0, begin: bool = False) -> float:
         """Threshold of the paper: mean + k standard deviations."""
-        stats = self.stats(score)
+        stats = self.stats(score, begin)
         return stats.mean + k * stats.std
 
-    def quantile(self, score: str, level: float) -> float:
+    def quantile(self, score: str, level: float, begin: bool = False) -> float:
         """Threshold that clean input stays under with probability `level`, interpolated between stored levels."""
         if not 0.0 <= level <= 1.0:
             raise ValueError(f"a quantile level lies in [0, 1], got {level}")
-        return float(np.interp(level, LEVELS, self.stats(score).quantiles))
+        return float(np.interp(level, LEVELS, self.stats(score, begin).quantiles))
 
     def save(self, path: str | Path) -> None:
         """Write JSON; `path` is a file or a model folder."""
@@ -85,17 +108,23 @@ class Calibration:
         path = _file(path)
         try:
             body = json.loads(path.read_text())
-            if body["version"] != VERSION or tuple(body["levels"]) != LEVELS:
-                raise ValueError(f"version {body['version']!r}, this release reads {VERSION}")
-            scores = {
-                name: Stats(float(s["mean"]), float(s["std"]), int(s["count"]), tuple(map(float, s["quantiles"])))
-                for name, s in body["scores"].items()
-            }
-            if any(len(stats.quantiles) != len(LEVELS) for stats in scores.values()):
-                raise ValueError("a score has the wrong number of quantiles")
-            return cls(scores, dict(body["about"]), body["weights"])
+            if body["version"] not in (1, VERSION) or tuple(body["levels"]) != LEVELS:
+                raise ValueError(f"version {body['version']!r}, this release reads {VERSION}: calibrate again")
+            scores = _read_stats(body["scores"])
+            beginnings = scores if body["version"] == 1 else _read_stats(body["beginnings"])  # 1 had them pooled
+            return cls(scores, beginnings, dict(body["about"]), body["weights"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CalibrationError(f"{path} is not a readable calibration: {error}") from error
+
+
+def _read_stats(part: dict[str, Any]) -> dict[str, Stats]:
+    read = {
+        name: Stats(float(s["mean"]), float(s["std"]), int(s["count"]), tuple(map(float, s["quantiles"])))
+        for name, s in part.items()
+    }
+    if any(len(stats.quantiles) != len(LEVELS) for stats in read.values()):
+        raise ValueError("a score has the wrong number of quantiles")
+    return read
 
 
 def beside(folder: Path | None, digest: str | None) -> Calibration | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from wiser.guard.calibration import Calibration
 from wiser.guard.look import Look, reconstruction_error, surprise
+from wiser.guard.thresholds import Threshold
 from wiser.guard.transitions import Source, Stage, Transitions, transition_table
 from wiser.worldmodel.latents import one_hot_mode
 from wiser.worldmodel.protocol import Belief, WorldModel, unit_image
@@ -42,6 +42,8 @@ def prior_interpolation(look: Look) -> Mapping[str, Tensor]:
 
 
 SCORES: dict[str, Score] = {"reconstruction": context_free_reconstruction, "surprise": in_context_surprise}
+ALONE = {"reconstruction": "reconstruction", "surprise": "isolated_surprise"}
+"""What a calibration calls these scores of single sensors."""
 EITHER = "either"
 DENOISERS: dict[str, Denoiser] = {"posterior": posterior_reconstruction, "interpolation": prior_interpolation}
 
@@ -58,7 +60,8 @@ class Rejection:
     transitions: Transitions = "paper"
     """State machine of the paper's text, of its published code (`reference`), or without context resets (`keep`)."""
     k: float = 5.0
-    """Standard deviations above the clean mean at which the calibrated threshold lies."""
+    """Standard deviations above the clean mean at which calibrated thresholds lie. They follow the sensors in use, and
+    first frames of episodes have their own."""
     tau: float | None = None
     """Threshold of M(x); None takes mean + k std from the calibration, and 1 for `either`."""
     tau_denoised: float | None = None
@@ -92,58 +95,70 @@ class Rejector:
         self.denoise = DENOISERS[settings.denoiser] if isinstance(settings.denoiser, str) else settings.denoiser
         self.table = transition_table(settings.transitions).to(device)
         self.stage = torch.zeros(rows, dtype=torch.long, device=device)
-        name = settings.score if isinstance(settings.score, str) else getattr(settings.score, "__name__", "score")
-        self.score = _score(settings, calibration)
-        self.tau = (
-            1.0 if name == EITHER and settings.tau is None else _threshold(settings.tau, name, settings.k, calibration)
-        )
-        self.tau_denoised = self.tau if settings.tau_denoised is None else settings.tau_denoised
+
+        def threshold(name: str, given: float | None) -> Threshold:
+            return _threshold(name, given, settings.k, model, calibration, device)
+
+        self.tests = _tests(settings, threshold)
+        self.share = 1.0 if settings.tau is None else settings.tau  # of `either`
+        self.tau_denoised = settings.tau_denoised
         self.needs_context = settings.transitions == "reference" and self.denoise is not None
-        self.tau_context = math.inf
         if self.needs_context:
-            same = self.tau if name == "reconstruction" and settings.tau is not None else None
+            same = settings.tau if settings.score == "reconstruction" else None
             given = settings.tau_context if settings.tau_context is not None else same
-            self.tau_context = _threshold(given, "reconstruction", settings.k, calibration)
+            self.tau_context = threshold("reconstruction", given)
 
     def judge(self, look: Look, first: Tensor) -> Outcome:
         """Advance every row by one observation. Rows with `first` (B,) start in stage 0."""
         stage = torch.where(first, int(Stage.CLEAN), self.stage)
         usable = look.mask.any(1)  # a row without healthy sensors can only predict
-        score = self.score(look)
+        score, tau = self._measure(look, first)
         unmeasured = torch.full_like(score, torch.nan)
         scores = {"score": score, "denoised": unmeasured, "context": unmeasured}
-        c1 = (score < self.tau) & usable
+        c1 = (score < tau) & usable
         repaired = None
         if self.denoise is not None and not bool(c1.all()):
             repaired = look.at(self.denoise(look))
-            scores["denoised"] = torch.where(c1, torch.nan, self.score(repaired))
+            scores["denoised"] = torch.where(c1, torch.nan, self._measure(repaired, first)[0])
             if self.needs_context:
                 scores["context"] = torch.where(c1, torch.nan, reconstruction_error(repaired, repaired.belief))
-        c2 = (scores["denoised"] < self.tau_denoised) & usable
-        c3 = scores["context"] < self.tau_context
+        c2 = (scores["denoised"] < (tau if self.tau_denoised is None else self.tau_denoised)) & usable
+        c3 = torch.zeros_like(c2)
+        if self.needs_context:
+            c3 = scores["context"] < self.tau_context.of(look.mask, first)
         cell = self.table[stage, c1.long(), c2.long(), c3.long()]  # (B, 2)
         self.stage, source = cell[:, 0], cell[:, 1]
         return Outcome(_pick(look, repaired, source), source, scores)
 
+    def _measure(self, look: Look, first: Tensor) -> tuple[Tensor, Tensor]:
+        """M of readings and its threshold, (B,) each; of several tests the one that is passed most easily."""
+        found = [(score(look), tau.of(look.mask, first)) for score, tau in self.tests]
+        if len(found) == 1:
+            return found[0]
+        share = torch.stack([score / tau for score, tau in found]).amin(0)
+        return share, torch.full_like(share, self.share)
 
-def _score(settings: Rejection, calibration: Calibration | None) -> Score:
-    if not isinstance(settings.score, str):
-        return settings.score
-    if settings.score != EITHER:
-        return SCORES[settings.score]
-    taus = {name: _threshold(None, name, settings.k, calibration) for name in SCORES}
-    return lambda look: torch.stack([score(look) / taus[name] for name, score in SCORES.items()]).amin(0)
+
+def _tests(settings: Rejection, threshold: Callable[[str, float | None], Threshold]) -> list[tuple[Score, Threshold]]:
+    """Scores and their thresholds: one, or both of `either`."""
+    if settings.score == EITHER:
+        return [(score, threshold(name, None)) for name, score in SCORES.items()]
+    if isinstance(settings.score, str):
+        return [(SCORES[settings.score], threshold(settings.score, settings.tau))]
+    return [(settings.score, threshold(getattr(settings.score, "__name__", "score"), settings.tau))]
 
 
-def _threshold(given: float | None, name: str, k: float, calibration: Calibration | None) -> float:
+def _threshold(
+    name: str, given: float | None, k: float, model: WorldModel, calibration: Calibration | None, device: torch.device
+) -> Threshold:
     if given is not None:
-        return given
+        return Threshold.fixed(given, device)
     if calibration is None:
         raise ValueError(
             f"rejection needs a threshold for {name!r}: pass tau=..., or a calibration "
             "(calibration.json beside the weights, written by `calibrate`)"
         )
-    return calibration.tau(name, k)
+    return Threshold.calibrated(calibration, name, ALONE.get(name, name), model.sensors, k, device)
 
 
 def _pick(look: Look, repaired: Look | None, source: Tensor) -> Belief:

@@ -169,7 +169,9 @@ class Calibrated:
             raise ValueError("selection 'calibrated' needs a calibration: calibration.json beside the weights, written "
                              "by `calibrate`, or calibration=...")  # fmt: skip
         names = [f"isolated_surprise/{sensor.name}" for sensor in model.sensors]
-        limits = torch.tensor([calibration.quantile(name, self.level) for name in names])
+        limits = torch.tensor(
+            [[calibration.quantile(name, self.level, begin) for name in names] for begin in (False, True)]
+        )
         device = model.initial(1).deter.device
         return CalibratedSelector(limits.to(device), required_columns(self.required, model.sensors).to(device))
 
@@ -178,7 +180,7 @@ class Calibrated:
 class CalibratedSelector:
     """Compares every sensor with its limit."""
 
-    limits: Tensor  # (N,) nats
+    limits: Tensor  # (2, N) nats: later in an episode, and at its beginning
     required: Tensor  # (N,) bool
 
     def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
@@ -186,7 +188,7 @@ class CalibratedSelector:
         rows, sensors = healthy.shape
         alone = torch.eye(sensors, dtype=torch.bool, device=healthy.device).expand(rows, -1, -1)
         nats = torch.where(healthy, look.infer(alone)[1], torch.inf)  # (B, N)
-        excess = nats / self.limits.clamp(min=1e-6)
+        excess = nats / self.limits[begin.long()].clamp(min=1e-6)
         usual = excess <= excess.amin(1, keepdim=True).clamp(min=1.0)
         chosen = least_surprising(look, (healthy & (usual | self.required))[:, None], healthy.any(1, keepdim=True))
         return chosen._replace(scores={"isolated_surprise": nats}, reason="more surprising than it usually is")

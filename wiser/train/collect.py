@@ -10,11 +10,12 @@ from zlib import crc32
 import gymnasium as gym
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor
 
 from wiser import seeds
+from wiser.envs.vector import make_rows
 from wiser.guard import Guard
 from wiser.guard.actions import to_environment, to_model
 from wiser.train.config import TrainConfig
@@ -24,15 +25,8 @@ from wiser.worldmodel.dreamer import DreamerV3
 
 
 def make_env(config: TrainConfig, rows: int) -> VectorEnv[Any, Any, Any]:
-    """Build the run's environment as a batch of `rows`: by its own vector form, or one after another."""
-    options: dict[str, Any] = {"sensors": config.sensors} if config.sensors else {}
-    if gym.spec(config.env).vector_entry_point is not None:
-        env = gym.make_vec(config.env, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **options)
-    else:
-        env = gym.make_vec(config.env, rows, vectorization_mode=gym.VectorizeMode.SYNC, **options)
-    if env.metadata.get("autoreset_mode") != AutoresetMode.NEXT_STEP:
-        raise ValueError(f"training steps environments with autoreset NEXT_STEP, {config.env} has another mode")
-    return env
+    """Build the run's environment as a batch of `rows`."""
+    return make_rows(config.env, rows, config.sensors)
 
 
 def describe(env: VectorEnv[Any, Any, Any], config: TrainConfig) -> tuple[tuple[Sensor, ...], Actions]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ import yaml
 
 from wiser import seeds
 from wiser.envs.driving.scores import normalised_score
+from wiser.envs.vector import clean_stream
 from wiser.guard import calibrate
 from wiser.train import checkpoint, log
 from wiser.train.collect import make_env
@@ -24,7 +24,7 @@ EVALUATION_SEED, CALIBRATION_SEED = seeds.SHIPPING.start, seeds.CALIBRATION.star
 
 
 def ship(
-    run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 300, threads: int = 2
+    run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 1000, threads: int = 2
 ) -> Path:
     """Copy a run's agent to `models/NAME` at half precision, then measure and calibrate that copy.
 
@@ -44,27 +44,14 @@ def ship(
     folder = save(load(run / "model"), SHIPPED / name, half=True)
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
-    calibration = calibrate(model, clean_stream(config, rows), rows, steps, seed=CALIBRATION_SEED)
-    calibration.save(folder)
+    env = make_env(config, rows)
+    stream = clean_stream(env, CALIBRATION_SEED)
+    calibrate(model, stream, rows, steps, seed=CALIBRATION_SEED, env=config.env).save(folder)
+    env.close()
     (folder / "training.yaml").write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
     (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
     print(f"{folder}: {json.dumps(result)}")
     return folder
-
-
-def clean_stream(config: TrainConfig, rows: int) -> Any:
-    """The run's environment as `calibrate` wants it: takes actions, gives observations and episode starts."""
-    env, done = make_env(config, rows), np.zeros(rows, bool)
-
-    def step(actions: Any) -> tuple[Any, Any]:
-        nonlocal done
-        if actions is None:
-            return env.reset(seed=CALIBRATION_SEED)[0], np.ones(rows, bool)
-        obs, _, terminated, truncated, _ = env.step(actions)
-        first, done = done, terminated | truncated
-        return obs, first
-
-    return step
 
 
 def hours(run: Path, config: TrainConfig) -> float:
