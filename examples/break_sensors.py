@@ -15,6 +15,7 @@ import tyro
 
 import wiser
 import wiser.envs  # registers the environments
+import wiser.seeds
 from wiser.faults import Scenario, SensorFaults
 from wiser.guard import Guard
 
@@ -35,7 +36,7 @@ class Options:
     """How many sensors fail; 0 for none."""
     episodes: int = 64
     """Driven side by side."""
-    seed: int = 4_000_000
+    seed: int = wiser.seeds.EXAMPLES.start
     """Of the first episode."""
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from wiser import seeds
 from wiser.evaluate import statistics
 from wiser.evaluate.methods import Method
 from wiser.evaluate.records import Episode
@@ -20,7 +21,7 @@ from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, to_html
 from wiser.worldmodel.store import load
 
-FIRST_SEED = 7_000_000  # episodes that nothing was trained, tuned or reported on
+FIRST_SEED = seeds.DEMO.start
 ONSET = 60
 LANES = {"clean": "none", "broken, no guard": "none", "broken, guarded": "greedy"}
 

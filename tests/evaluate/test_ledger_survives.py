@@ -195,7 +195,7 @@ def test_a_ledger_of_another_version_is_refused(tmp_path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(LedgerError, match=r"version 99, this release keeps version 1: read it with the release"):
+    with pytest.raises(LedgerError, match=r"version 99, this release keeps version 2: read it with the release"):
         Ledger.open(path)
 
 

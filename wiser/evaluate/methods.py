@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import cv2
@@ -11,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wiser.guard import Guard, Rejection
-from wiser.guard.selection import Selection
+from wiser.guard.calibration import beside
+from wiser.guard.selection import Selection, Stateless, selection_by_name
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -34,6 +37,15 @@ class Method:
         """Guard the agent in `rows` environments, or in one (None); one seed gives every method the same draws."""
         return Guard(agent, self.selection, self.rejection, rows=rows, seed=seed)
 
+    def treatment(self, agent: WorldModel) -> str:
+        """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
+        selection = selection_by_name(self.selection)
+        content = [_plain(selection), _plain(self.rejection), self.median]
+        if self.rejection is not None or not isinstance(selection, Stateless):
+            calibration = beside(agent.folder, agent.digest)
+            content.append(calibration.digest if calibration else None)
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
     def prepare(self, obs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Readings as the guard gets them."""
         return {name: median_filter(value) for name, value in obs.items()} if self.median else obs
@@ -50,12 +62,29 @@ METHODS: dict[str, Method] = {
     "single": Method("single", about="one sensor, always trusted"),
     "filter": Method("single", median=True, about="one sensor behind a 3x3 median filter"),
     "reject": Method("single", rejection=Rejection(), about="one sensor, rejection sampling as in the paper"),
+    "reject-reference": Method(
+        "single",
+        rejection=Rejection(transitions="reference"),
+        about="one sensor, rejection sampling with the transitions of the published code",
+    ),
     "predict": Method(
         "single",
         rejection=Rejection(score="either", denoiser=None, transitions="keep"),
         about="one sensor; what is normal neither in itself nor in context is predicted instead",
     ),
 }
+
+
+def _plain(settings: Any) -> Any:
+    """Settings as JSON can write them, the same in every process."""
+    if is_dataclass(settings):
+        values = {field.name: _plain(getattr(settings, field.name)) for field in fields(settings)}
+        return [type(settings).__qualname__, values]
+    if isinstance(settings, (tuple, list)):
+        return [_plain(value) for value in settings]
+    if callable(settings):
+        return f"{settings.__module__}.{settings.__qualname__}"
+    return settings
 
 
 def find_method(name: str) -> Method:

@@ -12,8 +12,10 @@ from typing import Any, get_args, get_type_hints
 
 from wiser.evaluate.detection import Detection
 
-VERSION = 1
+VERSION = 2
 """Of the records below. A ledger of another version is refused, for its keys would not mean the same."""
+KEYS = 1
+"""Of the way cells are named."""
 DECIMALS = 6
 TIMING = "seconds"
 """The one column that may differ between two runs of the same cell."""
@@ -27,6 +29,8 @@ class Cell:
     agent: str
     """Name and digest of the weights."""
     method: str
+    treatment: str = ""
+    """Digest of the method's settings and of the calibration they use; cells of earlier releases do not know it."""
     fault: str
     intensity: float
     proportion: float
@@ -49,7 +53,8 @@ class Cell:
     @property
     def key(self) -> str:
         """Hex digest of the content: the same in every process and on every machine."""
-        text = json.dumps({"version": VERSION, **vars(self)}, sort_keys=True, separators=(",", ":"))
+        content = {name: value for name, value in vars(self).items() if name != "treatment" or value}
+        text = json.dumps({"version": KEYS, **content}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from wiser import seeds
 from wiser.evaluate.methods import find_method
 from wiser.evaluate.records import Cell, Episode
 from wiser.evaluate.rollout import Trial, rollout
@@ -21,8 +22,8 @@ from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.store import load
 
 PRESETS = Path(__file__).parent / "presets"
-FIRST_SEED = 6_000_000  # apart from training, its evaluations, calibration and examples
 SEEDS_APART = 10_000
+MOST_SEEDS = len(seeds.SWEEPS) // SEEDS_APART
 CLEAN = "none"
 
 
@@ -47,9 +48,13 @@ class Plan:
     severity: str = "default"
     """What intensity 1 means: a preset of the faults."""
     seeds: tuple[int, ...] = (0,)
-    """Each gives every cell episodes of its own."""
+    """Each, from 0 to 99, gives every cell episodes of its own."""
     steps: int = 15_000
     """Budget of a cell: as many whole episodes as would fit if each took the longest time a task allows."""
+
+    def __post_init__(self) -> None:
+        if outside := [seed for seed in self.seeds if not 0 <= seed < MOST_SEEDS]:
+            raise ValueError(f"seeds of a plan are 0 to {MOST_SEEDS - 1}: others have another purpose; got {outside}")
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Plan:
@@ -77,9 +82,10 @@ class Plan:
     def _cells(self) -> Iterator[Cell]:
         for task, method, seed in product(self.tasks, self.methods, self.seeds):
             agent = agent_name(task, method)
-            weights = find_agent(agent).digest or ""
+            model = find_agent(agent)
             common: dict[str, Any] = {"task": task, "method": method, "seed": seed, "steps": self.steps}
-            common["agent"] = f"{agent}@{weights[:16]}"
+            common["agent"] = f"{agent}@{(model.digest or '')[:16]}"
+            common["treatment"] = find_method(method).treatment(model)
             for fault, failures, intensity, share in product(
                 self.faults, self.failures, self.intensities, self.proportions
             ):
@@ -96,7 +102,7 @@ def run_cell(cell: Cell) -> tuple[list[Episode], float]:
     """Drive all episodes of a cell; returns them and the seconds it took."""
     began = time.perf_counter()
     agent, task = find_agent(cell.agent.split("@")[0]), find_task(cell.task)
-    seed = FIRST_SEED + cell.seed * SEEDS_APART
+    seed = seeds.SWEEPS[cell.seed * SEEDS_APART]
     trial = Trial(task.env, max(1, cell.steps // task.longest), seed, scenario_of(cell))
     episodes = rollout(agent, find_method(cell.method), trial)
     return episodes, time.perf_counter() - began

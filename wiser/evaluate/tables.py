@@ -42,7 +42,7 @@ def read_tables(folder: Path) -> Iterator[tuple[Cell, list[Episode], float]]:
     if set(seconds) != set(rows):
         raise ValueError(f"{EPISODE_FILE} and {CELL_FILE} are not of the same sweep")
     for key, group in rows.items():
-        cell = Cell(**{name: group[0][name] for name in columns(Cell)})
+        cell = Cell(**{name: group[0][name] for name in columns(Cell) if name in group[0]})
         if cell.key != key:
             raise ValueError(f"{EPISODE_FILE} was changed, or written by another release: it calls {cell} {key}")
         yield cell, [Episode.from_row({name: row[name] for name in columns(Episode)}) for row in group], seconds[key]

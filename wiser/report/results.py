@@ -133,7 +133,7 @@ def _read(folder: Path, ledger: Ledger) -> Sweep:
 
 
 def one_vintage(cells: Iterable[Cell]) -> tuple[list[Cell], list[str]]:
-    """Keep one agent, budget and onset per task and method, those with most cells; say what is left out.
+    """Keep one agent, treatment, budget and onset per task and method, those with most cells; say what is left out.
 
     A ledger may have met several: an agent was trained again, a sweep was tried with fewer steps. Numbers of one must
     not stand beside numbers of another as if they could be compared.
@@ -144,18 +144,30 @@ def one_vintage(cells: Iterable[Cell]) -> tuple[list[Cell], list[str]]:
     kept, left_out = [], []
     for (task, method), group in sorted(groups.items()):
         votes = Counter(_vintage(cell) for cell in group if cell.failures) or Counter(map(_vintage, group))
-        agent, steps, onset = chosen = max(votes, key=lambda vintage: (votes[vintage], vintage[1], vintage))
-        belongs = [(cell.agent, cell.steps, cell.onset if cell.failures else onset) == chosen for cell in group]
+        chosen = max(votes, key=lambda vintage: (votes[vintage], vintage.steps, vintage))
+        belongs = [
+            _vintage(cell)._replace(onset=cell.onset if cell.failures else chosen.onset) == chosen for cell in group
+        ]
         kept += [cell for cell, ours in zip(group, belongs, strict=True) if ours]
         if not all(belongs):
             left_out.append(
-                f"{belongs.count(False)} cells of {task}, {method}: not agent {agent}, {steps:,} steps, onset {onset}"
+                f"{belongs.count(False)} cells of {task}, {method}: not agent {chosen.agent}, {chosen.steps:,} steps, "
+                f"onset {chosen.onset}{f', treatment {chosen.treatment}' if chosen.treatment else ''}"
             )
     return kept, left_out
 
 
-def _vintage(cell: Cell) -> tuple[str, int, int]:
-    return cell.agent, cell.steps, cell.onset
+class Vintage(NamedTuple):
+    """What cells must share to be compared."""
+
+    agent: str
+    steps: int
+    onset: int
+    treatment: str
+
+
+def _vintage(cell: Cell) -> Vintage:
+    return Vintage(cell.agent, cell.steps, cell.onset, cell.treatment)
 
 
 def _cell(row: Mapping[str, Any]) -> Cell:
