@@ -92,7 +92,7 @@ def test_surfaces_have_the_trapezoid_mean_and_their_lowest_point(tmp_path) -> No
 def test_surfaces_are_compared_with_the_first_method_in_the_same_episodes(tmp_path) -> None:
     for intensity, proportion in ((0.5, 0.5), (0.5, 1.0), (1.0, 0.5), (1.0, 1.0)):
         changes = {"intensity": intensity, "proportion": proportion}
-        for seed in (0, 1):
+        for seed in (0, 1) if intensity == 1.0 else (0,):
             add(tmp_path, [10.0, 90.0, 700.0], method="base", seed=seed, **changes)
             add(tmp_path, [10.0 + 4 * intensity, 90.0 + 4 * intensity], method="confident", seed=seed, **changes)
         if intensity == 0.5:
@@ -139,12 +139,12 @@ def test_resilience_is_what_is_left_above_a_random_policy(tmp_path) -> None:
     add(tmp_path, [RANDOM + 150, RANDOM + 250], method="base", failures=0)
     add(tmp_path, [RANDOM, RANDOM], method="base", failures=5)
     add(tmp_path, [RANDOM + 50, RANDOM + 50], method="confident", failures=0)
-    add(tmp_path, [RANDOM + 120, RANDOM + 80], method="confident", failures=5)
+    add(tmp_path, [RANDOM + 75, RANDOM + 125], method="confident", failures=5)
     add(tmp_path, [RANDOM + 15], method="rme", failures=5)
     shares = resilience.shares(read_sweep(tmp_path), "StopSign")
     half = shares["confident", "glare"]
     assert half.value == pytest.approx(0.5)  # not 2: of base, not of its own
-    assert (half.low, half.high) == pytest.approx((80 / 250, 120 / 150))  # each episode with its own clean run
+    assert (half.low, half.high) == pytest.approx((0.5, 0.5))  # half of the clean run in each episode
     assert shares["confident", "clean"].value == pytest.approx(0.25)
     assert shares["base", "glare"].value == pytest.approx(0)
     assert shares["base", "clean"].value == pytest.approx(1)
