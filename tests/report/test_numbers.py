@@ -102,7 +102,7 @@ def test_surfaces_are_compared_with_the_first_method_in_the_same_episodes(tmp_pa
     assert (better.gain.value, better.gain.low, better.gain.high) == pytest.approx((3.0, 3.0, 3.0))
     (exhibit,) = surfaces.exhibits(read_sweep(tmp_path))
     assert "episodes resampled, the same in all cells" in exhibit.caption
-    assert [row[3] for row in exhibit.tables[0].rows] == ["–", "–", "3 [3, 3]"]
+    assert [row[3] for row in exhibit.tables[0].rows] == ["–", "–", "3.0 [3.0, 3.0]"]
 
 
 def test_all_settings_of_a_task_draw_the_same_episodes(tmp_path) -> None:
