@@ -212,8 +212,9 @@ def summary(found: list[Surface], first: str) -> Table:
     """Area of each surface, what it has over that of the first method, and worst cell."""
     rows = tuple(
         (
-            s.fault, s.method, estimate_text(s.area), estimate_text(s.gain, 1), figure_text(s.worst and s.worst.value, 0),
-            figure_text(s.worst and s.worst.intensity, 3), figure_text(s.worst and s.worst.proportion, 3),
+            s.fault, s.method, estimate_text(s.area), estimate_text(s.gain, 1),
+            figure_text(s.worst and s.worst.value, 0), figure_text(s.worst and s.worst.intensity, 3),
+            figure_text(s.worst and s.worst.proportion, 3),
         )
         for s in found
     )  # fmt: skip
