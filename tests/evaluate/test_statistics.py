@@ -10,7 +10,6 @@ from wiser.evaluate.statistics import (
     Estimate,
     iqm,
     mean,
-    normalised,
     paired_difference,
     probability_of_improvement,
     resilience,
@@ -70,7 +69,7 @@ def test_intervals_contain_the_estimate(seed, size, tasks) -> None:
         iqm(ours, rng()),
         paired_difference(ours, theirs, rng()),
         probability_of_improvement(ours, theirs, rng()),
-        resilience(ours, theirs, rng()),
+        resilience(ours, theirs, 0.0, rng()),
     ):
         assert estimate.low <= estimate.value <= estimate.high
 
@@ -99,7 +98,7 @@ def test_long_lists_are_resampled_in_parts_and_stay_right() -> None:
 
 def test_equal_scores_have_no_interval() -> None:
     scores = [np.full(7, 0.1), np.full(9, 0.1), np.full(11, 0.1)]
-    for estimate, value in ((mean, 0.1), (iqm, 0.1), (lambda x, dice: resilience(x, x, dice), 1.0)):
+    for estimate, value in ((mean, 0.1), (iqm, 0.1), (lambda x, dice: resilience(x, x, -1.0, dice), 1.0)):
         found = estimate(scores, rng())
         assert (found.value, *interval(found)) == pytest.approx((value, value, value))
         assert found.low <= found.value <= found.high
@@ -117,7 +116,7 @@ def test_intervals_cover_the_truth_95_times_in_100(monkeypatch) -> None:
         "mean": covered([mean(x, rng(7)) for x in samples], 3.0),
         "iqm": covered([iqm(x, rng(7)) for x in samples], 3.0),
         "paired": covered([paired_difference(y, x, rng(7)) for x, y in pairs], 1.0),
-        "resilience": covered([resilience(x, y, rng(7)) for x, y in pairs], 0.75),
+        "resilience": covered([resilience(x, y, 0.0, rng(7)) for x, y in pairs], 0.75),
         "improvement": covered(
             [probability_of_improvement(y, x, rng(7)) for x, y in pairs], stats.norm.cdf(1 / np.sqrt(2))
         ),
@@ -148,42 +147,117 @@ def test_pairs_cancel_what_both_find_hard() -> None:
         paired_difference([ours], [theirs[1:]], rng())
 
 
-def test_resilience_is_a_ratio_of_means_per_task() -> None:
+def two_way(cells: int, episodes: int, seed: int = 0, hard: float = 3.0, noise: float = 1.0) -> np.ndarray:
+    """(cells, episodes): what an episode adds in every cell, and noise of its own in each."""
+    dice = rng(seed)
+    return 5.0 + dice.normal(0, hard, episodes) + dice.normal(0, noise, (cells, episodes))
+
+
+def test_shared_episodes_are_drawn_together_as_the_closed_form_says() -> None:
+    cells, episodes = 12, 400
+    scores, labels = two_way(cells, episodes), [range(episodes)] * cells
+    expected = 2 * 1.96 * np.sqrt((3.0**2 + 1.0**2 / cells) / episodes)
+    low, high = interval(mean(scores, rng(), clusters=labels))
+    assert high - low == pytest.approx(expected, rel=0.1)
+    low, high = interval(mean(scores, rng()))  # as if cells were independent: too sure of itself
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt((3.0**2 + 1.0**2) / (cells * episodes)), rel=0.1)
+
+
+def test_clusters_are_resampled_as_a_loop_would() -> None:
+    scores, weights = two_way(4, 15), np.array([0.1, 0.2, 0.3, 0.4])
+    shuffled = [rng(i).permutation(15) for i in range(4)]  # the label counts, not the place
+    found = mean([row[order] for row, order in zip(scores, shuffled, strict=True)], rng(5), weights, shuffled)
+    replicas = []
+    for picks in rng(5).integers(15, size=(2000, 15)):
+        episodes = [shuffled[0][pick] for pick in picks]  # they are numbered as they first appear
+        replicas.append(sum(w * np.mean([row[e] for e in episodes]) for w, row in zip(weights, scores, strict=True)))
+    assert interval(found) == pytest.approx(tuple(np.quantile(replicas, (0.025, 0.975))))
+
+
+def test_seeds_with_episodes_of_their_own_stay_apart() -> None:
+    a, b = two_way(3, 200, seed=1), two_way(3, 100, seed=2) + 1000
+    labels = [[("a", i) for i in range(200)]] * 3 + [[("b", i) for i in range(100)]] * 3
+    low, high = interval(mean([*a, *b], rng(), clusters=labels))
+    spread = [group.mean(0).std() / np.sqrt(group.shape[1]) for group in (a, b)]
+    assert high - low == pytest.approx(2 * 1.96 * np.hypot(*spread) / 2, rel=0.1)
+
+
+def test_cells_with_some_episodes_in_common() -> None:
+    hard = rng(3).normal(0, 2, 600)
+    first, second = range(300), range(100, 600)  # 200 in common
+    found = mean([hard[first], hard[second]], rng(), clusters=[first, second])
+    variance = 2.0**2 / 4 * (1 / 300 + 1 / 500 + 2 * 200 / (300 * 500))
+    assert found.high - found.low == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.1)
+    assert found.value == pytest.approx((hard[first].mean() + hard[second].mean()) / 2)
+
+
+def test_a_cluster_can_have_several_scores_of_a_stratum() -> None:
+    hard = np.repeat(rng(3).normal(0, 2, 200), 4)  # four scores, one piece of evidence
+    low, high = interval(mean([hard], rng(), clusters=[np.repeat(range(200), 4).tolist()]))
+    assert high - low == pytest.approx(2 * 1.96 * hard.std() / np.sqrt(200), rel=0.1)
+
+
+def test_pooled_differences_cluster_their_pairs() -> None:
+    theirs = rng(4).normal(0, 50, (8, 300))
+    difference = two_way(8, 300, seed=5)
+    found = paired_difference(theirs + difference, theirs, rng(), clusters=[range(300)] * 8)
+    expected = mean(difference, rng(), clusters=[range(300)] * 8)
+    assert (found.value, *interval(found)) == pytest.approx((expected.value, *interval(expected)))
+    assert found.high - found.low == pytest.approx(2 * 1.96 * np.sqrt((9 + 1 / 8) / 300), rel=0.1)
+    weighted = paired_difference(theirs + difference, theirs, rng(), [1.0] + [0.0] * 7)
+    assert weighted.value == pytest.approx(difference[0].mean())
+
+
+def test_clustered_intervals_cover_the_truth_and_independent_ones_do_not(monkeypatch) -> None:
+    monkeypatch.setattr("wiser.evaluate.statistics.RESAMPLES", 500)
+    layouts = [two_way(6, 40, seed) for seed in range(300)]
+    assert 0.92 <= covered([mean(x, rng(7), clusters=[range(40)] * 6) for x in layouts], 5.0) <= 0.98
+    assert covered([mean(x, rng(7)) for x in layouts], 5.0) < 0.8
+
+
+@pytest.mark.parametrize("labels", [[[1, 2]], [[1, 2], [1]], [[1, 2], [1, 2, 3], []]])
+def test_every_score_has_a_cluster(labels) -> None:
+    with pytest.raises(ValueError, match="as many labels as scores"):
+        mean([[1.0, 2.0], [3.0, 4.0, 5.0]], rng(), clusters=labels)
+
+
+def test_resilience_is_a_ratio_of_means_above_the_floor() -> None:
     faulty, clean = [draw(20), draw(20, loc=200.0)], [draw(25, loc=4.0, seed=1), draw(25, loc=400.0, seed=2)]
-    expected = np.mean([f.mean() / c.mean() for f, c in zip(faulty, clean, strict=True)])
-    assert resilience(faulty, clean, rng()).value == pytest.approx(expected)
-    assert resilience(clean, clean, rng()).value == pytest.approx(1.0)
+    expected = np.mean([(f.mean() + 10) / (c.mean() + 10) for f, c in zip(faulty, clean, strict=True)])
+    assert resilience(faulty, clean, -10.0, rng()).value == pytest.approx(expected)
+    assert resilience(clean, clean, -10.0, rng()).value == pytest.approx(1.0)
+    assert resilience([[-1296.0]], [[-1205.0]], -1305.0, rng()).value == pytest.approx(0.09)  # worse: not 1.08
 
 
-def test_resilience_interval_is_that_of_scipy() -> None:
-    faulty, clean = draw(40), draw(60, loc=4.0, seed=1)
+@pytest.mark.parametrize("paired", [False, True])
+def test_resilience_interval_is_that_of_scipy(paired) -> None:
+    clean = draw(60, loc=4.0)
+    faulty = 0.5 * clean + draw(60, loc=0.0, seed=1) / 4
     reference = stats.bootstrap(
         (faulty, clean),
-        lambda x, y, axis: x.mean(axis) / y.mean(axis),
+        lambda x, y, axis: (x.mean(axis) - 1) / (y.mean(axis) - 1),
         n_resamples=5000,
         method="percentile",
         vectorized=True,
+        paired=paired,
         rng=rng(1),
     ).confidence_interval
     spread = reference.high - reference.low
-    assert interval(resilience([faulty], [clean], rng())) == pytest.approx(tuple(reference), abs=0.06 * spread)
+    labels = ([range(60)], [range(60)]) if paired else None
+    found = resilience([faulty], [clean], 1.0, rng(), labels)
+    assert interval(found) == pytest.approx(tuple(reference), abs=0.08 * spread)
 
 
-def test_the_normalised_score_is_0_for_random_and_1_for_the_expert() -> None:
-    random, expert = [draw(20, loc=-9.0)], [draw(20, loc=50.0)]
-    assert normalised(random, random, expert, rng()).value == pytest.approx(0)
-    assert normalised(expert, random, expert, rng()).value == pytest.approx(1)
-    known = normalised([draw(20)], [[-10.0]], [[30.0]], rng())
-    assert known.value == pytest.approx((draw(20).mean() + 10) / 40)
-    assert interval(known) == pytest.approx(
-        [(bound + 10) / 40 for bound in interval(mean([draw(20)], rng()))], rel=0.02
-    )
+def test_an_agent_that_always_keeps_half_keeps_half_in_every_resample() -> None:
+    clean, labels = draw(30), [range(30)]
+    found = resilience([(clean - 1) / 2 + 1], [clean], 1.0, rng(), (labels, labels))
+    assert (found.value, *interval(found)) == pytest.approx((0.5, 0.5, 0.5))
 
 
 def test_a_ratio_without_a_firm_denominator_has_no_bounds() -> None:
-    with pytest.raises(ValueError, match="better than its zero"):
-        resilience([[1.0]], [[-1.0, 0.5]], rng())
-    shaky = resilience([[1.0]], [[-1.0, 1.5]], rng())
+    assert resilience([[1.0]], [[-1.0, 0.5]], 0.0, rng()) is None
+    assert resilience([[1.0]], [[2.0, 4.0]], 3.0, rng()) is None
+    shaky = resilience([[1.0]], [[-1.0, 1.5]], 0.0, rng())
     assert interval(shaky) == (-np.inf, np.inf)
     assert shaky.value == pytest.approx(4.0)
 

@@ -30,7 +30,7 @@ def test_the_area_has_an_interval() -> None:
     rng = np.random.default_rng(0)
     cells = rng.normal(5, 1, (3, 2, 40))
     weights = surface_weights([0, 0.5, 1], [0, 1])
-    estimate = mean(cells.reshape(6, 40), rng, weights)
+    estimate = mean(cells.reshape(6, 40), rng, weights, [range(40)] * 6)
     assert estimate.value == pytest.approx(area(cells.mean(2), [0, 0.5, 1], [0, 1]))
     assert estimate.low < estimate.value < estimate.high
 

@@ -80,7 +80,8 @@ def test_surfaces_have_the_trapezoid_mean_and_their_lowest_point(tmp_path) -> No
     hole, whole = surfaces.surfaces(read_sweep(tmp_path))
     np.testing.assert_array_equal(whole.heights, [[4, 2], [3, 2], [3, 1]])
     assert whole.area.value == pytest.approx((4 + 2 + 2 * 3 + 2 * 2 + 3 + 1) / 8)
-    assert whole.area.low < whole.area.value < whole.area.high
+    # Two episodes, one everywhere 1 below and one 1 above: what is drawn in one cell is drawn in all.
+    assert (whole.area.low, whole.area.high) == pytest.approx((whole.area.value - 1, whole.area.value + 1))
     assert whole.worst == (1.0, 1.0, 1.0)
     np.testing.assert_array_equal(hole.heights, [[np.nan, 2], [3, 2], [3, 1]])
     assert (hole.area, hole.worst) == (None, None)
@@ -88,29 +89,66 @@ def test_surfaces_have_the_trapezoid_mean_and_their_lowest_point(tmp_path) -> No
     assert surfaces.height_range([whole]) == (1, 4)
 
 
+def test_surfaces_are_compared_with_the_first_method_in_the_same_episodes(tmp_path) -> None:
+    for intensity, proportion in ((0.5, 0.5), (0.5, 1.0), (1.0, 0.5), (1.0, 1.0)):
+        changes = {"intensity": intensity, "proportion": proportion}
+        for seed in (0, 1) if intensity == 1.0 else (0,):
+            add(tmp_path, [10.0, 90.0, 700.0], method="base", seed=seed, **changes)
+            add(tmp_path, [10.0 + 4 * intensity, 90.0 + 4 * intensity], method="confident", seed=seed, **changes)
+        if intensity == 0.5:
+            add(tmp_path, [1.0], method="rme", **changes)
+    first, hole, better = surfaces.surfaces(read_sweep(tmp_path))
+    assert (first.gain, hole.gain) == (None, None)
+    assert (better.gain.value, better.gain.low, better.gain.high) == pytest.approx((3.0, 3.0, 3.0))
+    (exhibit,) = surfaces.exhibits(read_sweep(tmp_path))
+    assert "episodes resampled, the same in all cells" in exhibit.caption
+    assert [row[3] for row in exhibit.tables[0].rows] == ["–", "–", "3.0 [3.0, 3.0]"]
+
+
+def test_all_settings_of_a_task_draw_the_same_episodes(tmp_path) -> None:
+    unit = EXPERT - RANDOM
+    for failed in range(1, 6):
+        add(tmp_path, [unit, 3 * unit], method="confident", failures=failed)
+        add(tmp_path, [0.0, 0.0], method="exhaustive", failures=failed)
+    pooled = search.paired(search.duels(read_sweep(tmp_path)))
+    assert (pooled.value, pooled.low, pooled.high) == pytest.approx((2.0, 1.0, 3.0))
+    assert "episodes resampled, the same in all cells" in next(search.exhibits(read_sweep(tmp_path))).caption
+
+
+def test_episodes_of_two_tasks_are_not_the_same_though_their_seeds_are(tmp_path) -> None:
+    for task in ("StopSign", "FourLane"):
+        add(tmp_path, list(range(30)), method="confident", task=task)
+        add(tmp_path, [0.0] * 30, method="exhaustive", task=task)
+    duels = search.duels(read_sweep(tmp_path))
+    pooled = search.paired(duels)
+    spread = [duel.difference.high - duel.difference.low for duel in duels]
+    assert pooled.high - pooled.low == pytest.approx(np.hypot(*spread) / 2, rel=0.1)  # together: their sum / 2
+
+
 def test_greedy_and_exhaustive_meet_in_the_same_episodes(tmp_path) -> None:
     add(tmp_path, [10.0, 20.0, 90.0], method="confident")
     add(tmp_path, [14.0, 20.0], method="exhaustive")
     add(tmp_path, [50.0], method="confident", failures=2)
     (duel,) = search.duels(read_sweep(tmp_path))
-    assert (duel.greedy, duel.exhaustive) == ([[10.0, 20.0]], [[14.0, 20.0]])
+    assert (duel.scores.ours, duel.scores.theirs) == ([[10.0, 20.0]], [[14.0, 20.0]])
     assert duel.difference.value == pytest.approx(-2 / (EXPERT - RANDOM))
     assert "1 cells lack their counterpart" in next(search.exhibits(read_sweep(tmp_path))).caption
 
 
 def test_resilience_is_what_is_left_above_a_random_policy(tmp_path) -> None:
     add(tmp_path, [RANDOM + 150, RANDOM + 250], method="base", failures=0)
-    add(tmp_path, [RANDOM], method="base", failures=5)
+    add(tmp_path, [RANDOM, RANDOM], method="base", failures=5)
     add(tmp_path, [RANDOM + 50, RANDOM + 50], method="confident", failures=0)
-    add(tmp_path, [RANDOM + 100], method="confident", failures=5)
-    add(tmp_path, [RANDOM + 20], method="rme", failures=5)
+    add(tmp_path, [RANDOM + 75, RANDOM + 125], method="confident", failures=5)
+    add(tmp_path, [RANDOM + 15], method="rme", failures=5)
     shares = resilience.shares(read_sweep(tmp_path), "StopSign")
     half = shares["confident", "glare"]
-    assert (half.value, half.low, half.high) == pytest.approx((0.5, 0.4, 2 / 3))  # not 2: of base, not of its own
+    assert half.value == pytest.approx(0.5)  # not 2: of base, not of its own
+    assert (half.low, half.high) == pytest.approx((0.5, 0.5))  # half of the clean run in each episode
     assert shares["confident", "clean"].value == pytest.approx(0.25)
     assert shares["base", "glare"].value == pytest.approx(0)
     assert shares["base", "clean"].value == pytest.approx(1)
-    assert shares["rme", "glare"].value == pytest.approx(0.1)
+    assert shares["rme", "glare"].value == pytest.approx(0.1)  # of the clean run of its one episode
     assert shares["rme", "clean"] is None  # no such cell
 
 
@@ -118,6 +156,12 @@ def test_resilience_needs_a_yardstick_better_than_random(tmp_path) -> None:
     add(tmp_path, [RANDOM - 1], method="base", failures=0)
     add(tmp_path, [RANDOM], method="base", failures=5)
     assert resilience.shares(read_sweep(tmp_path), "StopSign")["base", "glare"] is None
+
+
+def test_resilience_needs_a_floor(tmp_path) -> None:
+    for failed in (0, 5):
+        add(tmp_path, [100.0], task="Unheard", failures=failed)
+    assert set(resilience.shares(read_sweep(tmp_path), "Unheard").values()) == {None}
 
 
 def test_detection_pools_the_clean_cell_with_every_fault(tmp_path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from wiser.evaluate import statistics
 from wiser.evaluate.methods import Method
 from wiser.evaluate.rollout import Trial, rollout
+from wiser.evaluate.tasks import random_score
 from wiser.faults import Scenario
 from wiser.worldmodel.protocol import WorldModel
 from wiser.worldmodel.store import load
@@ -29,8 +30,8 @@ class Row:
     low: float
     """Of the 95 % bootstrap interval of the mean; `high` is its other end."""
     high: float
-    resilience: float
-    """Score over the clean score of the first method."""
+    resilience: float | None
+    """(score - floor) / (clean score of the first method - floor); None without a floor below that clean score."""
     success: float
     episodes: int
 
@@ -40,14 +41,16 @@ class Table(tuple[Row, ...]):
 
     def __str__(self) -> str:
         width = max(len(row.scenario) for row in self)
-        lines = [f"{'scenario':{width}s}  {'method':12s} {'score':>8s} {'95 % interval':>18s} {'of clean':>9s} success"]
+        lines = [f"{'scenario':{width}s}  {'method':12s} {'score':>8s} {'95 % interval':>18s} resilience success"]
         for row in self:
             interval = f"{row.low:8.1f} to {row.high:6.1f}"
+            share = "-" if row.resilience is None else f"{row.resilience:.2f}"
             lines.append(
                 f"{row.scenario:{width}s}  {row.method:12s} {row.score:8.1f} {interval:>18s} "
-                f"{row.resilience:9.2f} {row.success:7.0%}"
+                f"{share:>10s} {row.success:7.0%}"
             )
-        return "\n".join([*lines, f"{self[0].episodes} episodes each, the same ones for all"])
+        scale = f"resilience: 0 is the floor, 1 the clean score of {self[0].method}"
+        return "\n".join([*lines, f"{self[0].episodes} episodes each, the same ones for all; {scale}"])
 
     def to_csv(self, path: str | Path) -> None:
         """Write the rows to a file."""
@@ -65,6 +68,7 @@ def benchmark(
     *,
     episodes: int = 64,
     seed: int = 0,
+    floor: float | None = None,
 ) -> Table:
     """Compare ways of treating an agent's sensors.
 
@@ -72,26 +76,37 @@ def benchmark(
     env: Gymnasium id of a vector environment that takes `sensors=`.
     scenarios: what breaks, by name; clean episodes are always driven too.
     methods: ways to select sensors (none, greedy, exhaustive, calibrated, random), or whole `Method`s by name; the
-        first one's clean score is the yardstick of resilience.
+        first one's clean score is the 1 of resilience.
     episodes: driven side by side, with the seeds from `seed` on; the same ones, with the same faults, for all methods.
+    floor: the 0 of resilience, such as the score of a random policy. By default that score where it is known, as for
+        the driving tasks; elsewhere no resilience is given.
     """
     model = load(agent) if isinstance(agent, str) else agent
     named = dict(methods) if isinstance(methods, Mapping) else {name: Method("", name) for name in methods}
     if not isinstance(scenarios, Mapping):
         scenarios = {describe(scenario): scenario for scenario in scenarios}
+    floor = random_score(env) if floor is None else floor
     rows: list[Row] = []
+    whole: list[float] = []
     for method_name, method in named.items():
         for name, scenario in {CLEAN: None, **scenarios}.items():
             driven = rollout(model, method, Trial(env, episodes, seed, scenario))
             scores = [episode.score for episode in driven]
             estimate = statistics.mean([scores], np.random.default_rng(seed))
-            clean = rows[0].score if rows else estimate.value
+            whole = whole or scores
             rows.append(
-                Row(name, method_name, estimate.value, estimate.low, estimate.high, estimate.value / clean,
+                Row(name, method_name, estimate.value, estimate.low, estimate.high, _resilience(scores, whole, floor),
                     float(np.mean([bool(episode.success) for episode in driven])), episodes)
             )  # fmt: skip
     order = [CLEAN, *scenarios]
     return Table(sorted(rows, key=lambda row: order.index(row.scenario)))
+
+
+def _resilience(scores: list[float], clean: list[float], floor: float | None) -> float | None:
+    if floor is None:
+        return None
+    found = statistics.resilience([scores], [clean], floor, np.random.default_rng(0))
+    return None if found is None else found.value
 
 
 def describe(scenario: Scenario) -> str:

@@ -1,13 +1,19 @@
 """Estimates with bootstrap intervals.
 
-Scores come as strata, one list of scores per task (or seed). Each stratum is resampled with replacement by itself, so a
-resample has as many scores of each as the data. It is held as *counts*, how often each score was drawn: then every
-statistic here is a few matrix products over all resamples at once.
+Scores come as strata, one list of scores per cell, task or seed. Without more, each stratum is resampled with
+replacement by itself. Scores that are not independent of each other, such as those of one episode driven in many cells,
+form a *cluster*: `clusters` has a label for every score, and scores with the same label, whatever their stratum, are
+drawn together. Clusters with the same strata are drawn among themselves, so that a resample has as many scores of each
+stratum as the data; a cluster that no other shares all its strata with is always drawn once, and adds no width.
+
+A resample is held as *counts*, how often each score was drawn: then every statistic here is a few matrix products over
+all resamples at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Strata = Sequence[ArrayLike]
+Clusters = Sequence[Sequence[Hashable]]
+"""Per stratum, the label of the cluster of each of its scores."""
 Counts = list[Array]
 """Per stratum: (R, n), how often each of its n scores is in each of R resamples."""
+Units = list[tuple[tuple[int, ...], NDArray[np.intp]]]
+"""Clusters drawn among themselves: the stratum of each of their scores, and its places there (scores, clusters)."""
 
 RESAMPLES = 2000
 LEVEL = 0.95
@@ -33,13 +43,15 @@ class Estimate:
     high: float
 
 
-def mean(scores: Strata, rng: np.random.Generator, weights: ArrayLike | None = None) -> Estimate:
+def mean(
+    scores: Strata, rng: np.random.Generator, weights: ArrayLike | None = None, clusters: Clusters | None = None
+) -> Estimate:
     """Mean over strata of their means; `weights` of the strata add up to 1 and are equal unless given."""
     groups = _groups(scores)
     share = np.full(len(groups), 1 / len(groups)) if weights is None else np.asarray(weights, np.float64).ravel()
     if share.shape != (len(groups),) or not np.isclose(share.sum(), 1):
         raise ValueError(f"{len(groups)} strata need as many weights, and these add up to 1; got {share}")
-    return _bootstrap(lambda counts: share @ _means(counts, groups), [groups], rng)
+    return _bootstrap(lambda counts: share @ _means(counts, groups), groups, rng, clusters)
 
 
 def iqm(scores: Strata, rng: np.random.Generator) -> Estimate:
@@ -56,7 +68,7 @@ def iqm(scores: Strata, rng: np.random.Generator) -> Estimate:
         kept = np.diff(np.clip(upto, cut, pooled.size - cut), axis=1, prepend=cut)
         return kept @ pooled[order] / (pooled.size - 2 * cut)
 
-    return _bootstrap(statistic, [groups], rng)
+    return _bootstrap(statistic, groups, rng)
 
 
 def probability_of_improvement(ours: Strata, theirs: Strata, rng: np.random.Generator) -> Estimate:
@@ -65,45 +77,56 @@ def probability_of_improvement(ours: Strata, theirs: Strata, rng: np.random.Gene
     _same_strata(x, y)
     wins = [(np.sign(a[:, None] - b) + 1) / 2 for a, b in zip(x, y, strict=True)]
 
-    def statistic(drawn: Counts, against: Counts) -> Array:
+    def statistic(counts: Counts) -> Array:
+        drawn, against = counts[: len(x)], counts[len(x) :]
         shares = [((a @ won) * b).sum(1) / won.size for a, won, b in zip(drawn, wins, against, strict=True)]
         return np.mean(shares, axis=0)
 
-    return _bootstrap(statistic, [x, y], rng)
+    return _bootstrap(statistic, x + y, rng)
 
 
-def paired_difference(ours: Strata, theirs: Strata, rng: np.random.Generator) -> Estimate:
-    """Mean of ours minus theirs, where the i-th scores of a stratum share their seeds: what both find hard cancels."""
+def paired_difference(
+    ours: Strata,
+    theirs: Strata,
+    rng: np.random.Generator,
+    weights: ArrayLike | None = None,
+    clusters: Clusters | None = None,
+) -> Estimate:
+    """Mean of ours minus theirs, where the i-th scores of a stratum share their seeds: what both find hard cancels.
+
+    Weights are those of `mean`; clusters are those of the pairs.
+    """
     x, y = _groups(ours), _groups(theirs)
     _same_strata(x, y)
     if any(a.size != b.size for a, b in zip(x, y, strict=True)):
         raise ValueError("paired scores come in pairs: leave out seeds that only one side has")
-    return mean([a - b for a, b in zip(x, y, strict=True)], rng)
+    return mean([a - b for a, b in zip(x, y, strict=True)], rng, weights, clusters)
 
 
-def normalised(scores: Strata, random: Strata, expert: Strata, rng: np.random.Generator) -> Estimate:
-    """(score - random) / (expert - random) of the means of each stratum, averaged over strata.
+def resilience(
+    scores: Strata,
+    clean: Strata,
+    floor: float,
+    rng: np.random.Generator,
+    clusters: tuple[Clusters, Clusters] | None = None,
+) -> Estimate | None:
+    """(score - floor) / (clean score - floor) of the means of each stratum, averaged over strata.
 
-    All three are resampled, each by itself; a reference that is only known as a number is a list of one. If some
-    resample cannot tell the references apart, the ratio has no bound and neither has the interval.
+    The floor is the score of an agent that achieves nothing, such as a random policy. None if the clean score of some
+    stratum is no better; if that is so in some resample only, the ratio has no bound and neither has the interval.
+    `clusters` has the labels of the scores and those of the clean scores: episodes in both are drawn together.
     """
-    groups = [_groups(scores), _groups(random), _groups(expert)]
-    _same_strata(*groups)
-    if any(top.mean() <= bottom.mean() for bottom, top in zip(groups[1], groups[2], strict=True)):
-        raise ValueError("the reference to normalise by must be better than its zero in every stratum")
+    x, y = _groups(scores), _groups(clean)
+    _same_strata(x, y)
+    if any(group.mean() <= floor for group in y):
+        return None
 
-    def statistic(*counts: Counts) -> Array:
-        score, zero, one = (_means(drawn, group) for drawn, group in zip(counts, groups, strict=True))
-        span = one - zero  # (strata, R)
-        ratio = (score - zero) / np.where(span > 0, span, np.nan)
+    def statistic(counts: Counts) -> Array:
+        left, whole = _means(counts[: len(x)], x) - floor, _means(counts[len(x) :], y) - floor  # (strata, R)
+        ratio = left / np.where(whole > 0, whole, np.nan)
         return ratio.mean(0)
 
-    return _bootstrap(statistic, groups, rng)
-
-
-def resilience(faulty: Strata, clean: Strata, rng: np.random.Generator) -> Estimate:
-    """Score under fault as a share of the clean score of the same agent, averaged over strata."""
-    return normalised(faulty, [[0.0]] * len(clean), clean, rng)
+    return _bootstrap(statistic, x + y, rng, clusters and [*clusters[0], *clusters[1]])
 
 
 def _groups(strata: Strata) -> list[Array]:
@@ -123,17 +146,18 @@ def _means(counts: Counts, groups: list[Array]) -> Array:
     return np.stack([count @ group / group.size for count, group in zip(counts, groups, strict=True)])
 
 
-def _bootstrap(statistic: Callable[..., Array], samples: list[list[Array]], rng: np.random.Generator) -> Estimate:
-    """Value on the data and percentile interval over resamples; each sample and each stratum is drawn by itself."""
-    once = [[np.ones((1, group.size)) for group in groups] for groups in samples]
-    size = sum(group.size for groups in samples for group in groups)
-    step = max(1, CHUNK // size)
-    parts = [
-        statistic(*([_draw(group.size, min(step, RESAMPLES - start), rng) for group in groups] for groups in samples))
-        for start in range(0, RESAMPLES, step)
-    ]
+def _bootstrap(
+    statistic: Callable[[Counts], Array],
+    groups: list[Array],
+    rng: np.random.Generator,
+    clusters: Clusters | None = None,
+) -> Estimate:
+    """Value on the data and percentile interval over resamples."""
+    units = _units(groups, clusters)
+    step = max(1, CHUNK // sum(group.size for group in groups))
+    parts = [statistic(_draw(groups, units, min(step, RESAMPLES - start), rng)) for start in range(0, RESAMPLES, step)]
     replicas = np.concatenate(parts)
-    value = float(statistic(*once)[0])
+    value = float(statistic([np.ones((1, group.size)) for group in groups])[0])
     if np.isnan(replicas).any():
         return Estimate(value, -np.inf, np.inf)
     low, high = np.quantile(replicas, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
@@ -141,6 +165,29 @@ def _bootstrap(statistic: Callable[..., Array], samples: list[list[Array]], rng:
     return Estimate(value, min(value, float(low)), max(value, float(high)))
 
 
-def _draw(size: int, resamples: int, rng: np.random.Generator) -> Array:
-    drawn = rng.integers(size, size=(resamples, size)) + size * np.arange(resamples)[:, None]
-    return np.bincount(drawn.ravel(), minlength=resamples * size).reshape(resamples, size).astype(np.float64)
+def _units(groups: list[Array], clusters: Clusters | None) -> Units:
+    """What is drawn among itself: clusters with the same strata, or the scores of each stratum if there are none."""
+    if clusters is None:
+        return [((stratum,), np.arange(group.size)[None]) for stratum, group in enumerate(groups)]
+    if [len(labels) for labels in clusters] != [group.size for group in groups]:
+        raise ValueError("every score belongs to a cluster: give as many labels as scores, stratum by stratum")
+    members: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+    for stratum, labels in enumerate(clusters):
+        for place, label in enumerate(labels):
+            members[label].append((stratum, place))
+    alike: dict[tuple[int, ...], list[list[int]]] = defaultdict(list)
+    for scores in members.values():
+        alike[tuple(stratum for stratum, _ in scores)].append([place for _, place in scores])
+    return [(strata, np.array(places).T) for strata, places in alike.items()]
+
+
+def _draw(groups: list[Array], units: Units, resamples: int, rng: np.random.Generator) -> Counts:
+    """As many clusters as there are of each kind, with replacement; every score as often as its cluster."""
+    counts = [np.empty((resamples, group.size)) for group in groups]
+    for strata, places in units:
+        size = places.shape[1]
+        drawn = rng.integers(size, size=(resamples, size)) + size * np.arange(resamples)[:, None]
+        often = np.bincount(drawn.ravel(), minlength=resamples * size).reshape(resamples, size)
+        for stratum, where in zip(strata, places, strict=True):
+            counts[stratum][:, where] = often
+    return counts

@@ -19,7 +19,8 @@ class WorstCell(NamedTuple):
 def surface_weights(intensities: ArrayLike, proportions: ArrayLike) -> NDArray[np.float64]:
     """(I, P): share of each grid point in the area by the trapezoid rule; the shares add up to 1.
 
-    `mean(cells, rng, weights)` with the scores of each cell as a stratum is then the area with its interval.
+    `mean(cells, rng, weights, episodes)`, with the scores of each cell as a stratum and the episodes as clusters, is
+    then the area with its interval.
     """
     return np.outer(_trapezoid(intensities), _trapezoid(proportions))
 

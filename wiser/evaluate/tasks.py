@@ -40,6 +40,12 @@ def reference_scores(task: str) -> tuple[float, float] | None:
     return None if entry is None else (entry["random"]["score"], entry["expert"]["score"])
 
 
+def random_score(env: str) -> float | None:
+    """Score of a random policy by Gymnasium id; None if nobody measured it there."""
+    references = [reference_scores(name) for name, task in TASKS.items() if task.env == env]
+    return references[0][0] if references and references[0] else None
+
+
 def normalise(task: str, score: float) -> float:
     """A score on the scale where the random policy has 0 and the expert 1; the task must have such references."""
     if reference_scores(task) is None:

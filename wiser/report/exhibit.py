@@ -13,6 +13,8 @@ from wiser.report.results import Point, Setting, Sweep
 
 NOTHING = "–"
 INTERVAL = f"95 % bootstrap interval over episodes ({RESAMPLES:,} resamples)"
+POOLED = f"95 % bootstrap interval, episodes resampled, the same in all cells ({RESAMPLES:,} resamples)"
+"""For numbers over several cells that share their episodes."""
 ONE_AGENT = "One trained agent each: intervals do not cover other training runs."
 NAMED = 6
 """Missing cells that a caption names before it counts the rest."""

@@ -15,6 +15,7 @@ from wiser.evaluate.tasks import reference_scores
 from wiser.report import style
 from wiser.report.exhibit import (
     NOTHING,
+    POOLED,
     Exhibit,
     Kind,
     Table,
@@ -24,7 +25,7 @@ from wiser.report.exhibit import (
     how_measured,
     missing_from,
 )
-from wiser.report.results import Point, Setting, Sweep, clean_setting
+from wiser.report.results import Point, Setting, Sweep, clean_setting, pairs
 
 TITLE = "Resilience"
 CLEAN = "clean"
@@ -46,15 +47,17 @@ def shares(sweep: Sweep, task: str) -> Shares:
 
 
 def resilience(task: str, faulty: Point | None, clean: Point | None) -> Estimate | None:
-    """(faulty - random) / (clean - random); None without both, or if the clean score is no better than random."""
-    if faulty is None or clean is None:
+    """(faulty - random) / (clean - random) over the episodes of both.
+
+    None without such episodes or a random policy's score, or if the clean score is no better than that.
+    """
+    references = reference_scores(task)
+    if faulty is None or clean is None or references is None:
         return None
-    seeds = [seed for seed in faulty.scores if seed in clean.scores]
-    ours, whole = ([list(point.scores[seed].values()) for seed in seeds] for point in (faulty, clean))
-    low, _ = reference_scores(task) or (0.0, 0.0)
-    if not seeds or any(np.mean(scores) <= low for scores in whole):
+    if (both := pairs(faulty, clean)) is None:
         return None
-    return statistics.normalised(ours, [[low]] * len(seeds), whole, np.random.default_rng(0))
+    clusters = both.episodes, both.episodes
+    return statistics.resilience(both.ours, both.theirs, references[0], np.random.default_rng(0), clusters)
 
 
 def _setting(sweep: Sweep, task: str, method: str, fault: str) -> Setting:
@@ -118,7 +121,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         TITLE,
         f"Share of the clean performance of {first} that a method has on clean sensors and with {harm(worst)}, "
         f"intensity {worst.intensity:g}: (score − random policy) / (clean score of {first} − random policy). "
-        f"{how_measured(points)}{missing_from(sweep, settings)}",
+        f"{how_measured(points, POOLED)}{missing_from(sweep, settings)}",
         draw(found),
         f"Heat maps of the share of the clean score left: {', '.join(sweep.methods)} under {', '.join(sweep.faults)}.",
         tuple(table(sweep, task) for task in found),

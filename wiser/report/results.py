@@ -55,6 +55,11 @@ class Point:
         return [list(scores.values()) for scores in self.scores.values()]
 
     @property
+    def clusters(self) -> list[list[tuple[int, int]]]:
+        """Seed and seed of the environment of each score in `strata`: the same episode in all settings of a task."""
+        return [[(seed, env_seed) for env_seed in scores] for seed, scores in self.scores.items()]
+
+    @property
     def episodes(self) -> int:
         """How many were driven."""
         return sum(map(len, self.strata))
@@ -98,6 +103,24 @@ class Sweep:
     def clean(self, task: str, method: str) -> Point | None:
         """The setting in which nothing breaks."""
         return self.points.get(clean_setting(task, method))
+
+
+class Pairs(NamedTuple):
+    """Scores of two points in the episodes that both have, per seed and in the same order."""
+
+    ours: list[list[float]]
+    theirs: list[list[float]]
+    episodes: list[list[tuple[int, int]]]
+
+
+def pairs(ours: Point, theirs: Point) -> Pairs | None:
+    """What two points have in common; None if that is nothing."""
+    per_seed = [
+        [episode for episode in stratum if episode[1] in theirs.scores.get(episode[0], {})] for stratum in ours.clusters
+    ]
+    common = [stratum for stratum in per_seed if stratum]
+    mine, other = ([[p.scores[seed][env] for seed, env in stratum] for stratum in common] for p in (ours, theirs))
+    return Pairs(mine, other, common) if common else None
 
 
 def clean_setting(task: str, method: str) -> Setting:

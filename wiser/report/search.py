@@ -13,8 +13,8 @@ from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.sweep import CLEAN
 from wiser.evaluate.tasks import normalise, reference_scores
 from wiser.report import style
-from wiser.report.exhibit import INTERVAL, Exhibit, Kind, Table, estimate_text, figure_text, how_measured
-from wiser.report.results import Point, Setting, Sweep
+from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, estimate_text, figure_text, how_measured
+from wiser.report.results import Pairs, Setting, Sweep, pairs
 
 TITLE = "Greedy against exhaustive selection"
 GREEDY, EXHAUSTIVE = "confident", "exhaustive"
@@ -26,9 +26,8 @@ class Duel:
 
     setting: Setting
     """With the greedy method."""
-    greedy: list[list[float]]
-    """Scores per seed; so are the next, in the same order of episodes."""
-    exhaustive: list[list[float]]
+    scores: Pairs
+    """Ours are those of the greedy method."""
 
     @property
     def difference(self) -> Estimate:
@@ -41,35 +40,23 @@ def duels(sweep: Sweep) -> list[Duel]:
     found = []
     for setting in sorted(s for s in sweep.points if s.method == GREEDY and reference_scores(s.task)):
         other = sweep.points.get(setting._replace(method=EXHAUSTIVE))
-        if other is not None and (pairs := _pairs(sweep.points[setting], other)):
-            found.append(Duel(setting, *pairs))
+        if other is not None and (common := pairs(sweep.points[setting], other)):
+            found.append(Duel(setting, common))
     return found
 
 
-def _pairs(ours: Point, theirs: Point) -> tuple[list[list[float]], list[list[float]]] | None:
-    """Scores of the episodes both have, seed by seed."""
-    common = [
-        (seed, env_seed)
-        for seed, scores in ours.scores.items()
-        for env_seed in scores
-        if env_seed in theirs.scores.get(seed, {})
-    ]
-    seeds = list(dict.fromkeys(seed for seed, _ in common))
-    mine, other = ([[p.scores[s][e] for s, e in common if s == seed] for seed in seeds] for p in (ours, theirs))
-    return (mine, other) if common else None
-
-
 def paired(found: list[Duel]) -> Estimate:
-    """Mean difference over some settings, in expert-normalised units."""
+    """Mean difference over some settings, in expert-normalised units; all settings of a task draw the same episodes."""
     ours, theirs = (
         [
-            [normalise(duel.setting.task, score) or 0.0 for score in scores]
+            [normalise(duel.setting.task, score) for score in scores]
             for duel in found
-            for scores in getattr(duel, name)
+            for scores in getattr(duel.scores, side)
         ]
-        for name in ("greedy", "exhaustive")
+        for side in ("ours", "theirs")
     )
-    return statistics.paired_difference(ours, theirs, np.random.default_rng(0))
+    clusters = [[(duel.setting.task, e) for e in stratum] for duel in found for stratum in duel.scores.episodes]
+    return statistics.paired_difference(ours, theirs, np.random.default_rng(0), clusters=clusters)
 
 
 def draw(found: list[Duel]) -> Figure:
@@ -119,7 +106,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         TITLE,
         "Difference of the scores in the same episodes under the same faults, as a share of the way from a random "
         "policy to the expert; below 0 exhaustive selection is better. Line and band: mean over a task. "
-        + how_measured((sweep.points[duel.setting] for duel in found), f"bars and band: {INTERVAL}, paired")
+        + how_measured((sweep.points[duel.setting] for duel in found), f"bars and band: {POOLED}, paired")
         + (f" {alone} cells lack their counterpart and are left out." if alone else ""),
         draw(found),
         f"Differences between greedy and exhaustive selection for {', '.join(map(style.spaced, groups))}.",

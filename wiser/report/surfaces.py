@@ -18,7 +18,7 @@ from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.surface import WorstCell, surface_weights, worst_cell
 from wiser.report import style
 from wiser.report.exhibit import (
-    INTERVAL,
+    POOLED,
     Exhibit,
     Kind,
     Table,
@@ -29,7 +29,7 @@ from wiser.report.exhibit import (
     sensors,
 )
 from wiser.report.failures import mean_score
-from wiser.report.results import Setting, Sweep
+from wiser.report.results import Point, Setting, Sweep, pairs
 
 TITLE = "Score over intensity and proportion"
 SHADES = 9
@@ -48,7 +48,9 @@ class Surface:
     heights: NDArray[np.float64]
     """(I, P), NaN where the ledger has no cell."""
     area: Estimate | None
-    """Mean height over the whole domain; None unless all cells are there, and so is the next."""
+    """Mean height over the whole domain; None unless all cells are there, and so are the next."""
+    gain: Estimate | None
+    """Mean height less that of the sweep's first method, in the episodes of both; None for that method itself."""
     worst: WorstCell | None
 
 
@@ -76,14 +78,42 @@ def _surface(
     points = [sweep.points.get(setting) for setting in settings]
     heights = np.array([np.nan if point is None else mean_score(point).value for point in points])
     heights = heights.reshape(len(intensities), len(proportions))
-    area = worst = None
-    if all(points):
-        strata = [(scores, len(point.scores)) for point in points if point for scores in point.strata]
-        share = np.repeat(surface_weights(intensities, proportions), [len(point.scores) for point in points if point])
-        weights = share / [seeds for _, seeds in strata]  # a cell's share is split among its seeds
-        area = statistics.mean([scores for scores, _ in strata], np.random.default_rng(0), weights)
-        worst = worst_cell(heights, intensities, proportions)
-    return Surface(task, method, fault, intensities, proportions, heights, area, worst)
+    area = gain = worst = None
+    whole = [point for point in points if point is not None]
+    if len(whole) == len(points):
+        shares = surface_weights(intensities, proportions).ravel()
+        area, worst = _area(whole, shares), worst_cell(heights, intensities, proportions)
+        if method != sweep.methods[0]:
+            gain = _gain(whole, [sweep.points.get(s._replace(method=sweep.methods[0])) for s in settings], shares)
+    return Surface(task, method, fault, intensities, proportions, heights, area, gain, worst)
+
+
+def _area(points: list[Point], shares: NDArray[np.float64]) -> Estimate:
+    return statistics.mean(
+        [scores for point in points for scores in point.strata],
+        np.random.default_rng(0),
+        _among_seeds(shares, [len(point.scores) for point in points]),
+        [episodes for point in points for episodes in point.clusters],
+    )
+
+
+def _gain(points: list[Point], first: list[Point | None], shares: NDArray[np.float64]) -> Estimate | None:
+    found = [pairs(ours, theirs) for ours, theirs in zip(points, first, strict=True) if theirs]
+    both = [pair for pair in found if pair]
+    if len(both) < len(points):
+        return None
+    return statistics.paired_difference(
+        [scores for pair in both for scores in pair.ours],
+        [scores for pair in both for scores in pair.theirs],
+        np.random.default_rng(0),
+        _among_seeds(shares, [len(pair.episodes) for pair in both]),
+        [episodes for pair in both for episodes in pair.episodes],
+    )
+
+
+def _among_seeds(shares: NDArray[np.float64], seeds: list[int]) -> NDArray[np.float64]:
+    """The share of each cell, split among its seeds."""
+    return np.repeat(shares / seeds, seeds)
 
 
 def _grid(
@@ -178,16 +208,17 @@ def for_the_page(found: list[Surface]) -> dict[str, Any]:
     }
 
 
-def summary(found: list[Surface]) -> Table:
-    """Area and worst cell of each surface."""
+def summary(found: list[Surface], first: str) -> Table:
+    """Area of each surface, what it has over that of the first method, and worst cell."""
     rows = tuple(
         (
-            s.fault, s.method, estimate_text(s.area), figure_text(s.worst and s.worst.value, 0),
-            figure_text(s.worst and s.worst.intensity, 3), figure_text(s.worst and s.worst.proportion, 3),
+            s.fault, s.method, estimate_text(s.area), estimate_text(s.gain, 1),
+            figure_text(s.worst and s.worst.value, 0), figure_text(s.worst and s.worst.intensity, 3),
+            figure_text(s.worst and s.worst.proportion, 3),
         )
         for s in found
     )  # fmt: skip
-    header = ("fault", "method", "mean height", "worst cell", "at intensity", "at proportion")
+    header = ("fault", "method", "mean height", f"minus {first}", "worst cell", "at intensity", "at proportion")
     return Table(f"{style.spaced(found[0].task)}: mean height and worst cell of each surface", header, rows)
 
 
@@ -206,13 +237,13 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
             f"{TITLE}: {style.spaced(task)}",
             f"Mean score with {sensors(expected[0].failures)} broken, over the intensity of the fault and the share of "
             "steps it affects; one scale for all. Mean height: the volume under a surface by the trapezoid rule, over "
-            "the area it stands on. "
-            + how_measured(points, f"in the table, {INTERVAL}")
+            f"the area it stands on; minus {sweep.methods[0]}: the difference in the same episodes. "
+            + how_measured(points, f"in the table, {POOLED}")
             + missing_from(sweep, expected),
             draw(found),
             f"Three-dimensional surfaces of the score for {', '.join(dict.fromkeys(s.fault for s in found))}, "
             f"one column for each of {', '.join(dict.fromkeys(s.method for s in found))}.",
-            (summary(found),),
+            (summary(found, sweep.methods[0]),),
             for_the_page(found),
         )
 

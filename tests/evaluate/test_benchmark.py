@@ -1,0 +1,64 @@
+"""What `wiser.benchmark` makes of scores; the driving itself is tested with the rollouts."""
+
+import csv
+from types import SimpleNamespace
+
+import pytest
+
+from wiser.evaluate import benchmark as module
+from wiser.evaluate.benchmark import benchmark
+from wiser.evaluate.tasks import TASKS, random_score, reference_scores
+from wiser.faults import Scenario
+
+GLARE = {"glare": Scenario(faults=("glare",), sensors=1)}
+
+
+@pytest.fixture
+def table(monkeypatch):
+    """Benchmarks of an agent with these scores: clean, then under glare; method by method."""
+
+    def run(*means: float, env: str = "Pendulum-v1", floor: float | None = None):
+        left = iter(means)
+
+        def rollout(*_):
+            score = next(left)
+            return [SimpleNamespace(score=score - 1, success=True), SimpleNamespace(score=score + 1, success=False)]
+
+        monkeypatch.setattr(module, "rollout", rollout)
+        methods = ["none", "greedy"][: len(means) // 2]
+        return benchmark(object(), env, GLARE, methods, episodes=2, floor=floor)
+
+    return run
+
+
+def shares(table) -> dict[tuple[str, str], float | None]:
+    return {(row.scenario, row.method): row.resilience for row in table}
+
+
+def test_resilience_counts_from_the_floor_to_the_clean_score_of_the_first_method(table) -> None:
+    assert shares(table(-200.0, -1100.0, -300.0, -400.0, floor=-1200.0)) == pytest.approx(
+        {("clean", "none"): 1.0, ("glare", "none"): 0.1, ("clean", "greedy"): 0.9, ("glare", "greedy"): 0.8}
+    )
+
+
+def test_the_floor_is_a_random_policy_where_one_was_measured(table) -> None:
+    random, _ = reference_scores("StopSign")
+    found = table(random + 200, random + 50, env=TASKS["StopSign"].env)
+    assert found[1].resilience == pytest.approx(0.25)
+    assert random_score("wiser/StopSign-v0") == random
+    assert random_score("Pendulum-v1") is None
+
+
+@pytest.mark.parametrize(
+    ("clean", "floor"), [(-1205.0, None), (0.0, None), (-1205.0, -1205.0), (0.0, 0.0), (-5.0, 3.0)]
+)
+def test_without_a_floor_below_the_clean_score_there_is_no_resilience(table, tmp_path, clean, floor) -> None:
+    found = table(clean, -1296.0, floor=floor)
+    assert set(shares(found).values()) == {None}
+    header, *rows, footer = str(found).splitlines()
+    assert header.split()[-2:] == ["resilience", "success"]
+    assert [row.split()[-2:] for row in rows] == [["-", "50%"]] * 2
+    assert "1 the clean score of none" in footer
+    found.to_csv(tmp_path / "table.csv")
+    with open(tmp_path / "table.csv", newline="") as file:
+        assert [row["resilience"] for row in csv.DictReader(file)] == ["", ""]
