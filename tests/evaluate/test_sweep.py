@@ -6,14 +6,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from wiser.evaluate.command import sweep
 from wiser.evaluate.ledger import LEDGER, Ledger
+from wiser.evaluate.methods import METHODS
 from wiser.evaluate.sweep import CLEAN, Plan, run_cell, scenario_of
+from wiser.guard import Calibration, Greedy, Rejection
 
 PLAN = {
     "tasks": ["StopSign"], "methods": ["dropout", "confident"], "faults": ["glare", "missing"], "failures": [0, 2, 5],
@@ -51,6 +55,29 @@ def test_presets_are_the_grids_of_the_paper() -> None:
     settings = len(multi.tasks) * len(multi.faults) * len(multi.failures)
     assert (settings, len(multi.methods)) == (108, 6)
     assert (len(single.faults) * len(single.intensities) * len(single.proportions), len(single.methods)) == (80, 4)
+
+
+def test_a_cell_knows_how_its_sensors_were_treated(monkeypatch) -> None:
+    """Other settings or other thresholds under an old name are other cells: a ledger must not call them done."""
+    values = {**PLAN, "methods": ["dropout", "confident", "calibrated", "reject"], "failures": [0]}
+
+    def keys() -> list[str]:
+        return [cell.key for cell in Plan.from_dict(values).cells()]
+
+    before = keys()
+    monkeypatch.setitem(METHODS, "confident", replace(METHODS["confident"], selection=Greedy(depth=2)))
+    monkeypatch.setitem(METHODS, "reject", replace(METHODS["reject"], rejection=Rejection(k=4.0)))
+    assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, False, True, False]
+    monkeypatch.undo()
+    other = Calibration.of({"surprise": np.arange(3.0)})
+    monkeypatch.setattr("wiser.evaluate.methods.beside", lambda folder, digest: other)
+    assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, True, False, False]
+
+
+def test_seeds_of_a_plan_stay_in_their_range() -> None:
+    assert Plan.from_dict({**PLAN, "seeds": [99]}).seeds == (99,)
+    with pytest.raises(ValueError, match="0 to 99"):
+        Plan.from_dict({**PLAN, "seeds": [100]})
 
 
 def test_mistakes_in_a_plan_are_named(tmp_path) -> None:
