@@ -139,9 +139,9 @@ class Observer:
 
     def _timed(self, train: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **kwargs: Any) -> Any:
-            start = time.perf_counter()
+            start = time.process_time()
             result = train(*args, **kwargs)
-            self.updating += time.perf_counter() - start
+            self.updating += time.process_time() - start
             self.updates += 1
             return result
 
@@ -162,7 +162,7 @@ def main() -> None:
     assert observer.curve is not None
     if observer.updates != run.recipe.updates:
         raise SystemExit(f"{observer.updates} updates were done, the recipe says {run.recipe.updates}")
-    print(f"{observer.updating / observer.updates:.4f} seconds per update", flush=True)
+    print(f"{observer.updating / observer.updates:.4f} CPU seconds per update", flush=True)
     observer.curve.close()
 
 
