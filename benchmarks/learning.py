@@ -145,7 +145,7 @@ def table(tasks: dict[str, Curves], chance: dict[str, float]) -> list[str]:
         for name, found in curves.items():
             values = ([curve.score[-1] for curve in found], late(found), [curve.area for curve in found])
             cells = [said(estimate([float(one) for one in each]), digits) for each in values]
-            minutes, cpu = (np.mean([getattr(curve, a) for curve in found]) for a in ("minutes", "cpu_minutes"))
+            minutes, cpu = (np.nanmean([getattr(curve, a) for curve in found]) for a in ("minutes", "cpu_minutes"))
             weights = f"{found[0].about['parameters']:,}"
             lines.append(f"| {short(task)} | {name} | {weights} | {' | '.join(cells)} | {minutes:.0f} ({cpu:.0f}) |")
         lines.append(f"| {short(task)} | random policy | | | {chance[task]:.{digits}f} | | |")
@@ -197,7 +197,7 @@ def page(tasks: dict[str, Curves], chance: dict[str, float], command: str) -> st
 
 def draw(tasks: dict[str, Curves], chance: dict[str, float], file: Path) -> None:
     with house_style("learning"):
-        figure = Figure(figsize=(7.0, 2.3), layout="constrained")
+        figure = Figure(figsize=(7.0, 2.5), layout="constrained")
         panels = figure.subplots(1, len(tasks), squeeze=False)[0]
         for panel, (task, curves) in zip(panels, tasks.items(), strict=True):
             for name, found in curves.items():
@@ -210,7 +210,7 @@ def draw(tasks: dict[str, Curves], chance: dict[str, float], file: Path) -> None
             panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
             panel.xaxis.get_major_locator().set_params(nbins=4)
         panels[0].set_ylabel("score, 10 held-out episodes")
-        panels[0].legend(loc="upper left")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         figure.savefig(file)
 
 
