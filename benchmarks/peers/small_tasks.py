@@ -52,6 +52,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.every % (self.rows * self.steps_per_update) or (self.steps - self.begin) % self.every:
             raise ValueError("evaluations must fall between updates, the last at the end")
+        if self.prefill <= self.length:
+            raise ValueError("both contenders wait until every row has a sequence and the step before it")
 
     @property
     def begin(self) -> int:
