@@ -1,4 +1,4 @@
-"""Ours on a small task: `wiser.train.loop.train` as users call it, with nothing but the recipe and the networks set.
+"""Ours on a small task: `wiser.train.loop.train` as users call it, with the presets `nano pure`, the recipe and the networks set.
 
 Image towers are convolutions as published, so that both contenders have the same networks; no expert, no cloning, no
 augmentation, every step decoded and imagined from. Steps are counted as the trainer takes them: where an environment is
@@ -8,6 +8,7 @@ reset by a step of its own, that step counts, though it is no transition.
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from serve import parameter_count
 from small_tasks import EPISODES, Curve, Options, options
 
-from wiser.train.config import TrainConfig
+from wiser.train.config import TrainConfig, stack
 from wiser.train.loop import build_model, train
 
 
@@ -23,12 +24,10 @@ def configuration(run: Options) -> TrainConfig:
     """The recipe in our words. Evaluations come at the ends of segments, so these are as long."""
     recipe = run.recipe
     every = recipe.every // (recipe.rows * recipe.steps_per_update)
-    return TrainConfig(
+    return replace(
+        stack(["nano", "pure"]),
         env=run.task,
-        sensors=(),
-        size="nano",
         tower="conv",
-        variant="base",
         seed=run.seed,
         updates=recipe.updates,
         rows=recipe.rows,
@@ -36,11 +35,8 @@ def configuration(run: Options) -> TrainConfig:
         prefill=recipe.prefill,
         batch=recipe.batch,
         length=recipe.length,
-        capacity=60_000,
         learning_rate=recipe.rate,
         warmup=recipe.warmup,
-        expert_share=0.0,
-        cloning=0.0,
         segment=every,
         evaluate_every=every,
         evaluate_episodes=EPISODES,
