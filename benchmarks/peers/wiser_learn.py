@@ -1,4 +1,4 @@
-"""Ours on a small task: `wiser.train.loop.train` as users call it, with the presets `nano pure`, the recipe and the networks set.
+"""Ours on a small task: `wiser.train.loop.train` with the presets `nano pure`, the recipe and the networks set.
 
 Image towers are convolutions as published, so that both contenders have the same networks; no expert, no cloning, no
 augmentation, every step decoded and imagined from. Steps are counted as the trainer takes them: where an environment is
