@@ -114,13 +114,13 @@ class Pendulum(PendulumEnv):
 
 
 class Catch(gymnasium.Env):
-    """Ten balls fall one after another, ten steps each, seen by a 64x64 camera; one point up or down for each.
+    """Sixteen balls fall one after another, six steps each, seen by a 64x64 camera; one point up or down for each.
 
-    Ten columns of ten cells; the paddle is two cells wide and moves by one: 0 left, 1 stay, 2 right. It keeps its place
-    from ball to ball and can reach every one of them. An episode is cut off after 100 steps, so it scores -10 to 10.
+    Six columns of six cells; the paddle is one cell wide and moves by one: 0 left, 1 stay, 2 right. It keeps its place
+    from ball to ball and can reach every one of them. An episode is cut off after 96 steps, so it scores -16 to 16.
     """
 
-    CELLS, PIXELS, BORDER, WIDTH = 10, 6, 2, 2
+    CELLS, PIXELS, BORDER, WIDTH = 6, 10, 2, 1
 
     def __init__(self) -> None:
         self.observation_space = Dict({"camera": Box(0, 255, (64, 64, 3), np.uint8)})
@@ -158,7 +158,7 @@ class Catch(gymnasium.Env):
 
 gymnasium.register("small/CartPole-v0", CartPole, max_episode_steps=500)
 gymnasium.register("small/Pendulum-v0", Pendulum, max_episode_steps=200)
-gymnasium.register("small/Catch-v0", Catch, max_episode_steps=100)
+gymnasium.register("small/Catch-v0", Catch, max_episode_steps=96)
 
 
 @dataclass(frozen=True)
