@@ -69,7 +69,7 @@ class Recipe:
 RECIPES = {
     "small/CartPole-v0": Recipe(steps=10_240),
     "small/Pendulum-v0": Recipe(steps=10_240),
-    "small/Catch-v0": Recipe(steps=12_240, length=16),  # images cost most: half the replay of the others
+    "small/Seek-v0": Recipe(steps=8_240, length=16),  # images cost most: half the replay of the others
 }
 
 
@@ -113,52 +113,57 @@ class Pendulum(PendulumEnv):
         return {"angle": obs[:2], "speed": obs[2:]}, float(reward), *rest
 
 
-class Catch(gymnasium.Env):
-    """Ten balls fall one after another, ten steps each, seen by a 64x64 camera; one point up or down for each.
+class Seek(gymnasium.Env):
+    """Go to the red square, seen by a 64x64 camera: a point for each time, and it is somewhere else.
 
-    Ten columns of ten cells; the paddle is two cells wide and moves by one: 0 left, 1 stay, 2 right. It keeps its place
-    from ball to ball and can reach every one of them. An episode is cut off after 100 steps, so it scores -10 to 10.
+    Four by four cells of 16 pixels; 0 stay, 1 up, 2 down, 3 left, 4 right. An episode is cut off after 50 steps: a
+    random policy finds two or three squares, the shortest ways lead to about eighteen.
     """
 
-    CELLS, PIXELS, BORDER, WIDTH = 10, 6, 2, 2
+    CELLS, PIXELS = 4, 16
+    MOVES = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
 
     def __init__(self) -> None:
         self.observation_space = Dict({"camera": Box(0, 255, (64, 64, 3), np.uint8)})
-        self.action_space = Discrete(3)
-        self.paddle, self.column, self.row = 0, 0, 0
+        self.action_space = Discrete(len(self.MOVES))
+        self.place = self.goal = (0, 0)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        self.paddle = (self.CELLS - self.WIDTH) // 2
-        self._drop()
+        self.place = self._anywhere()
+        self._hide()
         return self._observe(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self.paddle = min(max(self.paddle + int(action) - 1, 0), self.CELLS - self.WIDTH)
-        self.row += 1
-        reward = 0.0
-        if self.row == self.CELLS:
-            reward = 1.0 if 0 <= self.column - self.paddle < self.WIDTH else -1.0
-            self._drop()
-        return self._observe(), reward, False, False, {}
+        row, column = (
+            min(max(at + by, 0), self.CELLS - 1) for at, by in zip(self.place, self.MOVES[int(action)], strict=True)
+        )
+        self.place = (row, column)
+        found = self.place == self.goal
+        if found:
+            self._hide()
+        return self._observe(), float(found), False, False, {}
 
-    def _drop(self) -> None:
-        self.row, self.column = 0, int(self.np_random.integers(self.CELLS))
+    def _anywhere(self) -> tuple[int, int]:
+        row, column = self.np_random.integers(self.CELLS, size=2).tolist()
+        return row, column
+
+    def _hide(self) -> None:
+        self.goal = self.place
+        while self.goal == self.place:
+            self.goal = self._anywhere()
 
     def _observe(self) -> dict[str, NDArray[np.uint8]]:
-        image = np.zeros((64, 64, 3), np.uint8)
-        self._paint(image, self.CELLS - 1, self.paddle, self.WIDTH, (60, 160, 255))
-        self._paint(image, self.row, self.column, 1, (255, 220, 60))
+        image = np.full((64, 64, 3), 40, np.uint8)
+        for (row, column), colour in ((self.goal, (255, 40, 40)), (self.place, (230, 230, 230))):
+            y, x = row * self.PIXELS, column * self.PIXELS
+            image[y : y + self.PIXELS, x : x + self.PIXELS] = colour
         return {"camera": image}
-
-    def _paint(self, image: NDArray[np.uint8], row: int, column: int, width: int, colour: tuple[int, ...]) -> None:
-        y, x = self.BORDER + row * self.PIXELS, self.BORDER + column * self.PIXELS
-        image[y : y + self.PIXELS, x : x + width * self.PIXELS] = colour
 
 
 gymnasium.register("small/CartPole-v0", CartPole, max_episode_steps=500)
 gymnasium.register("small/Pendulum-v0", Pendulum, max_episode_steps=200)
-gymnasium.register("small/Catch-v0", Catch, max_episode_steps=100)
+gymnasium.register("small/Seek-v0", Seek, max_episode_steps=50)
 
 
 @dataclass(frozen=True)
