@@ -19,7 +19,7 @@ ALLOWED = {
     "wiser.train": {"wiser.worldmodel", "wiser.guard", "wiser.envs"},
     "wiser.record": {"wiser.worldmodel.protocol", "wiser.guard"},
     "wiser.evaluate": {"wiser.worldmodel", "wiser.guard", "wiser.faults", "wiser.envs", "wiser.record"},
-    "wiser.report": {"wiser.evaluate", "wiser.record"},
+    "wiser.report": {"wiser.envs", "wiser.evaluate", "wiser.record"},
     "wiser.cockpit": {
         "wiser.worldmodel",
         "wiser.guard",
@@ -61,6 +61,17 @@ def test_module_imports_only_what_its_part_may(name: str, path: Path) -> None:
         return
     for imported in imports_of(path):
         assert any(within(imported, allowed) for allowed in {part, LEAF, *ALLOWED[part]}), f"{name} imports {imported}"
+
+
+FAMILIES = [f"wiser.envs.{path.name}" for path in (PACKAGE / "envs").iterdir() if (path / "domain.py").exists()]
+
+
+@pytest.mark.parametrize(("name", "path"), modules(), ids=[name for name, _ in modules()])
+def test_only_a_family_knows_itself(name: str, path: Path) -> None:
+    assert FAMILIES
+    for family in FAMILIES:
+        if not within(name, family):
+            assert not any(within(imported, family) for imported in imports_of(path)), f"{name} knows {family}"
 
 
 def test_the_check_can_fail(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import torch
 
 import wiser
 from wiser import seeds
+from wiser.envs.domain import known_tasks
 from wiser.evaluate.methods import METHODS, Method
 from wiser.evaluate.rollout import Trial, rollout
-from wiser.evaluate.tasks import TASKS
 from wiser.faults import Scenario
 from wiser.guard import Rejection
 
@@ -40,11 +40,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    for name, task in TASKS.items():
+    for task in (task for task in known_tasks() if task.agents):
         agent = wiser.load(f"{task.agents}/single")
         for fault in options.faults:
             broken = Scenario(faults=(fault,), sensors=1, intensity=1.0, proportion=options.proportion, seed=SEED)
-            print(f"\n{name}, {fault} at {options.proportion:.0%} of the steps, {options.episodes} episodes")
+            print(f"\n{task.name}, {fault} at {options.proportion:.0%} of the steps, {options.episodes} episodes")
             print(f"{'':24s}  score         success  grounded  repaired  predicted")
             for form, rejection in FORMS.items():
                 driven = rollout(

@@ -20,9 +20,9 @@ from torch import Tensor
 
 import wiser
 from wiser import seeds
+from wiser.envs.domain import Task, known_tasks
 from wiser.evaluate.methods import Method
 from wiser.evaluate.rollout import Moment, Trial, rollout
-from wiser.evaluate.tasks import TASKS, Task
 from wiser.faults import Scenario
 from wiser.guard import Guard
 from wiser.guard.draws import RowDraws
@@ -113,13 +113,15 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    for name, task in TASKS.items():
+    for task in (task for task in known_tasks() if task.agents):
         agent = wiser.load(f"{task.agents}/dropout")
         scenarios: dict[str, Scenario | None] = {"clean": None}
         if options.fault:
             scenarios[options.fault] = Scenario(faults=(options.fault,), sensors=5, seed=SEED)
         for kind, broken in scenarios.items():
-            print(f"\n{name}, {options.episodes} episodes, {kind}\n{'':22s}   score         success    0 to 6 trusted")
+            print(
+                f"\n{task.name}, {options.episodes} episodes, {kind}\n{'':22s}   score         success  0 to 6 trusted"
+            )
             for label, way in WAYS.items():
                 print(f"{label:22s} {drive(agent, task, way, options.episodes, broken)}", flush=True)
         steps = follow(agent, task, options.episodes)

@@ -9,7 +9,6 @@ import torch
 import tyro
 from rich.console import Console
 
-import wiser.envs  # noqa: F401 - registers the environments
 from wiser import seeds
 from wiser.envs.vector import clean_stream, make_rows
 from wiser.guard import Calibration

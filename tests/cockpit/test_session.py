@@ -98,7 +98,7 @@ def test_the_end_is_the_end(session):
 
 def test_what_cannot_be_driven_is_refused_and_the_episode_goes_on(session):
     run(session, 3)
-    wrong = (("wiser/StopSign-v0", "has no sensor 'lidar'|has the shape"), ("nobody/Knows-v0", "cannot make"))
+    wrong = (("wiser/StopSign-v0", "has no sensor 'lidar'|has the shape"), ("nobody/Knows-v0", "no environment"))
     for env, message in wrong:
         with pytest.raises(ValueError, match=message):
             session.restart(Choice(env, session.choice.agent))

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from wiser.envs.domain import find_task, references
 from wiser.evaluate import benchmark as module
 from wiser.evaluate.benchmark import benchmark
-from wiser.evaluate.tasks import TASKS, random_score, reference_scores
 from wiser.faults import Scenario
 
 GLARE = {"glare": Scenario(faults=("glare",), sensors=1)}
@@ -42,11 +42,11 @@ def test_resilience_counts_from_the_floor_to_the_clean_score_of_the_first_method
 
 
 def test_the_floor_is_a_random_policy_where_one_was_measured(table) -> None:
-    random, _ = reference_scores("StopSign")
-    found = table(random + 200, random + 50, env=TASKS["StopSign"].env)
+    random, _ = references("StopSign")
+    found = table(random + 200, random + 50, env="wiser/StopSign-v0")
     assert found[1].resilience == pytest.approx(0.25)
-    assert random_score("wiser/StopSign-v0") == random
-    assert random_score("Pendulum-v1") is None
+    assert find_task("wiser/StopSign-v0").random == random
+    assert find_task("Pendulum-v1").random is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import wiser
 from wiser.evaluate.methods import METHODS, Method, find_method, median_filter
 from wiser.evaluate.rollout import Moment, Trial, rollout
-from wiser.evaluate.tasks import reference_scores
+from wiser.envs.domain import references
 from wiser.faults import Scenario
 from wiser.guard import Guard
 
@@ -90,7 +90,7 @@ def test_benchmark_compares_and_prints(agent, tmp_path) -> None:
     ]  # fmt: skip
     direct = rollout(agent, Method("", "greedy"), Trial(ENV, 2, 900_000, GLARE))
     assert table[3].score == pytest.approx(np.mean([episode.score for episode in direct]))
-    floor, _ = reference_scores("StopSign")
+    floor, _ = references("StopSign")
     assert table[3].resilience == pytest.approx((table[3].score - floor) / (table[0].score - floor))
     assert table[0].resilience == pytest.approx(1)
     assert "glare 1 on 5 sensors" in str(table)

@@ -10,7 +10,7 @@ from tests.report.synthetic import add, cell
 from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.sweep import Plan
-from wiser.evaluate.tasks import normalise, reference_scores
+from wiser.envs.domain import find_task, references
 from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
@@ -19,12 +19,12 @@ RANDOM, EXPERT = 14.06, 260.59  # of StopSign
 
 
 def test_references_are_those_of_the_environment() -> None:
-    assert reference_scores("StopSign") == (RANDOM, EXPERT)
-    assert normalise("StopSign", RANDOM) == 0
-    assert normalise("StopSign", EXPERT) == 1
-    assert reference_scores("Unheard") is None
-    with pytest.raises(ValueError, match="no reference scores of 'Unheard'"):
-        normalise("Unheard", 3.0)
+    assert references("StopSign") == (RANDOM, EXPERT)
+    assert find_task("StopSign").normalise(RANDOM) == 0
+    assert find_task("StopSign").normalise(EXPERT) == 1
+    assert references("Unheard") is None
+    with pytest.raises(ValueError, match="no reference scores of 'CartPole-v1'"):
+        find_task("CartPole-v1").normalise(3.0)
 
 
 def test_a_histogram_knows_its_mean_and_spread() -> None:

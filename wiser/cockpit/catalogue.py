@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from wiser.envs import TASK_IDS
-from wiser.envs.driving.tasks import TASKS as DRIVING
+from wiser.envs.domain import known_tasks
 from wiser.evaluate.methods import METHODS as EVALUATED
 from wiser.evaluate.methods import Method
-from wiser.evaluate.tasks import TASKS
 from wiser.guard import Rejection
 from wiser.guard.selection import SELECTIONS
 from wiser.worldmodel.store import CONFIG, SHIPPED
@@ -54,11 +52,11 @@ class Choice:
 
 
 def _titles() -> dict[str, str]:
-    return {env: DRIVING[task].title for task, env in TASK_IDS.items()}
+    return {task.env: task.title for task in known_tasks()}
 
 
 def _shipped() -> dict[str, str]:
-    homes = {task.agents: task.env for task in TASKS.values()}
+    homes = {task.agents: task.env for task in known_tasks() if task.agents}
     names = sorted(config.parent.relative_to(SHIPPED).as_posix() for config in SHIPPED.glob(f"**/{CONFIG}"))
     return {name: homes.get(name.split("/")[0], "") for name in names}
 

@@ -16,7 +16,7 @@ from wiser.record.step import Step
 from wiser.worldmodel.protocol import WorldModel
 from wiser.worldmodel.store import load
 
-LONGEST = 500  # steps that are kept for download: a whole episode of the driving tasks, 0.5 GB at most
+LONGEST = 500  # steps that are kept for download: 0.5 GB at most, with six cameras
 
 
 class Session:

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import gymnasium
 from gymnasium import spaces
 
-import wiser.envs  # noqa: F401 - registers the environments
-from wiser.envs.driving.env import DrivingEnv
-from wiser.envs.driving.outlook import Outlook
+from wiser.envs.domain import domain_of
+from wiser.envs.vector import make_one
 from wiser.evaluate.methods import Method
 from wiser.faults import Scenario, SensorFaults
 from wiser.record import Recorder
 from wiser.record.step import Step
 from wiser.worldmodel.protocol import Actions, Sensor, WorldModel
 
-ENDINGS = {
-    "success": "arrived",
-    "collision": "collided",
-    "off_route": "left the route",
-    "stop_violation": "ran the stop sign",
-}
-
 
 class Side:
     """Steps one copy of the episode. Sides with the same seed and the same clicks see the same faults, draw by draw."""
 
     def __init__(self, agent: WorldModel, env: str, method: Method, seed: int) -> None:
-        self.agent = agent
+        self.agent, self.domain = agent, domain_of(env)
         unbroken = Scenario(faults=("missing",), sensors=1, intensity=0.0, seed=seed)
         self.env: Any = SensorFaults(make(env, agent), unbroken)
         self.guard = method.guard(agent, None, seed)
-        self.draw = view_of(self.env)
+        self.draw = self.domain.view(self.env)
         self.faults: dict[str, tuple[str, float]] = {}
         self.outcome = ""
         self.obs, self.info = self.env.reset(seed=seed)
@@ -46,7 +37,7 @@ class Side:
         seen, broken, view = self.obs, self.broken, self.draw()
         self.obs, reward, terminated, truncated, self.info = self.env.step(action)
         self.broken = self._broken()
-        self.outcome = ending(self.info, truncated) if terminated or truncated else ""
+        self.outcome = self.domain.ending(self.info, truncated) if terminated or truncated else ""
         return recorder.add(
             lane, seen, verdict, reward=reward, broken=broken, prediction=believed, view=view, outcome=self.outcome
         )
@@ -74,10 +65,7 @@ class Side:
 
 def make(env: str, agent: WorldModel) -> gymnasium.Env[Any, Any]:
     """An environment that this agent can live in; a ValueError says why there is none."""
-    try:
-        made: gymnasium.Env[Any, Any] = gymnasium.make(env, render_mode="rgb_array")
-    except (gymnasium.error.Error, ImportError) as error:
-        raise ValueError(f"cannot make {env}: {error}") from error
+    made = make_one(env)
     offered = made.observation_space.spaces if isinstance(made.observation_space, spaces.Dict) else {}
     for sensor in agent.sensors:
         if sensor.name not in offered:
@@ -88,15 +76,3 @@ def make(env: str, agent: WorldModel) -> gymnasium.Env[Any, Any]:
     if (actions.size, actions.discrete) != (agent.actions.size, agent.actions.discrete):
         raise ValueError(f"{env} takes other actions than this agent chooses: {made.action_space}")
     return made
-
-
-def view_of(env: gymnasium.Env[Any, Any]) -> Callable[[], Any]:
-    """What draws an environment for people, as it really is; it may give None."""
-    if isinstance(env.unwrapped, DrivingEnv):
-        return Outlook(env.unwrapped.batch.world).draw
-    return env.render
-
-
-def ending(info: Mapping[str, Any], truncated: bool) -> str:
-    """How an episode ended, in a few words."""
-    return next((words for name, words in ENDINGS.items() if info.get(name)), "out of time" if truncated else "over")

@@ -1,28 +1,13 @@
-"""Worlds to drive and live in, as Gymnasium environments. Importing this package registers their ids."""
+"""Worlds to drive and live in, as Gymnasium environments. Importing this package registers their ids.
+
+Every family has a folder of its own whose `domain.py` registers its environments and describes them.
+"""
 
 from __future__ import annotations
 
-import gymnasium
+from importlib import import_module
+from pkgutil import iter_modules
 
-TASK_IDS = {
-    "FourLane": "wiser/FourLane-v0",
-    "RightTurn": "wiser/RightTurn-v0",
-    "RightTurn-Medium": "wiser/RightTurn-Medium-v0",
-    "RightTurn-Hard": "wiser/RightTurn-Hard-v0",
-    "StopSign": "wiser/StopSign-v0",
-}
-
-CARLA_IDS = {task: name.replace("wiser/", "wiser/Carla") for task, name in TASK_IDS.items()}
-
-for _task, _id in TASK_IDS.items():
-    if _id not in gymnasium.registry:
-        gymnasium.register(
-            id=_id,
-            entry_point="wiser.envs.driving.env:DrivingEnv",
-            vector_entry_point="wiser.envs.driving.env:DrivingVectorEnv",
-            kwargs={"task": _task},
-        )
-
-for _task, _id in CARLA_IDS.items():
-    if _id not in gymnasium.registry:
-        gymnasium.register(id=_id, entry_point="wiser.envs.driving.carla_backend.env:CarlaEnv", kwargs={"task": _task})
+for _family in iter_modules(__path__):
+    if _family.ispkg:
+        import_module(f"{__name__}.{_family.name}.domain")

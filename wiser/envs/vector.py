@@ -1,30 +1,75 @@
-"""Any Gymnasium environment as a batch of rows, and as a stream of clean observations."""
+"""Any Gymnasium environment as a batch of rows with Dict observations, and as a stream of clean observations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 
-Rows = VectorEnv[Any, Any, Any]
+from wiser.envs.domain import Rows, domain_of, spec_of
+
+ONLY = "observation"
+"""Name of the sensor of an environment that has only one and no name for it."""
 
 
-def make_rows(env: str, rows: int, sensors: Sequence[str] = ()) -> Rows:
-    """Make `rows` environments: by the id's own vector form, or stepped one after another.
+def make_rows(
+    env: str,
+    rows: int,
+    sensors: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    processes: bool = False,
+) -> Rows:
+    """Make `rows` environments with Dict observations that begin the next episode by themselves (NEXT_STEP).
 
-    `sensors` go to an environment that can be made with some of its sensors only; empty = as it is.
+    By the id's own vector form if there is one; else stepped one after another, or each in a process of its own. Only
+    `sensors` are observed, or all without any. `options` go to the environment.
     """
-    options: dict[str, Any] = {"sensors": tuple(sensors)} if sensors else {}
-    mode = gym.VectorizeMode.SYNC
-    if gym.spec(env).vector_entry_point is not None:
-        mode = gym.VectorizeMode.VECTOR_ENTRY_POINT
-    made = gym.make_vec(env, rows, vectorization_mode=mode, **options)
+    kwargs, wanted = dict(options or {}), tuple(sensors)
+    if wanted and domain_of(env).chooses_sensors:
+        kwargs["sensors"], wanted = wanted, ()
+    spec = spec_of(env)
+    try:
+        if spec.vector_entry_point is not None and not processes:
+            made = gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **kwargs)
+        else:
+            mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
+            shaped: list[Any] = [partial(as_sensors, names=wanted)]
+            made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=shaped, **kwargs)
+    except (gym.error.Error, ImportError, TypeError) as error:
+        raise ValueError(f"cannot make {env}: {error}") from error
     if made.metadata.get("autoreset_mode") != AutoresetMode.NEXT_STEP:
         raise ValueError(f"environments are stepped with autoreset NEXT_STEP, {env} has another mode")
     return made
+
+
+def make_one(env: str, options: Mapping[str, Any] | None = None) -> gym.Env[Any, Any]:
+    """Make a single environment with Dict observations, and with pictures for people where it has any."""
+    spec = spec_of(env)
+    kwargs = dict(options or {})
+    try:
+        try:
+            made = gym.make(spec, render_mode="rgb_array", **kwargs)
+        except (TypeError, gym.error.UnsupportedMode):  # it draws nothing
+            made = gym.make(spec, **kwargs)
+    except (gym.error.Error, ImportError, TypeError) as error:
+        raise ValueError(f"cannot make {env}: {error}") from error
+    return as_sensors(made)
+
+
+def as_sensors(env: gym.Env[Any, Any], names: Sequence[str] = ()) -> gym.Env[Any, Any]:
+    """An environment whose observation is a Dict of sensors: a single Box becomes the one sensor `observation`."""
+    if isinstance(env.observation_space, gym.spaces.Box):
+        space = gym.spaces.Dict({ONLY: env.observation_space})
+        env = gym.wrappers.TransformObservation(env, lambda reading: {ONLY: reading}, space)
+    if not isinstance(env.observation_space, gym.spaces.Dict):
+        raise ValueError(f"observations must be a Dict of sensors or one Box, got {env.observation_space}")
+    if names:
+        env = gym.wrappers.FilterObservation(env, tuple(names))
+    return env
 
 
 def clean_stream(env: Rows, seed: int) -> Callable[[Any], tuple[Any, Any]]:

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from wiser import seeds
+from wiser.envs.domain import find_task
 from wiser.evaluate import statistics
 from wiser.evaluate.methods import Method
 from wiser.evaluate.rollout import Trial, rollout
-from wiser.evaluate.tasks import random_score
 from wiser.faults import Scenario
 from wiser.worldmodel.protocol import WorldModel
 from wiser.worldmodel.store import load
@@ -86,7 +86,7 @@ def benchmark(
     named = dict(methods) if isinstance(methods, Mapping) else {name: Method("", name) for name in methods}
     if not isinstance(scenarios, Mapping):
         scenarios = {describe(scenario): scenario for scenario in scenarios}
-    floor = random_score(env) if floor is None else floor
+    floor = find_task(env).random if floor is None else floor
     rows: list[Row] = []
     whole: list[float] = []
     for method_name, method in named.items():

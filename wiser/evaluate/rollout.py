@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import wiser.envs  # noqa: F401 - registers the environments
+from wiser.envs.domain import Domain, domain_of
 from wiser.envs.vector import make_rows
 from wiser.evaluate.methods import Method
 from wiser.evaluate.records import Episode
@@ -50,14 +50,17 @@ class Moment(NamedTuple):
     """(B,): what the action earned."""
     running: NDArray[np.bool_]
     """(B,): rows whose episode goes on."""
+    truncated: NDArray[np.bool_]
+    """(B,): rows whose episode was cut off at this step."""
     info: Mapping[str, Any]
     """What the environment said after the action."""
+    domain: Domain
+    """What kind of environment it is."""
 
     def outcome(self, row: int) -> str:
         """How the episode of a row ended, in a word."""
-        flags = ("success", "collision", "off_route", "stop_violation")
-        happened = [name for name in flags if name in self.info and self.info[name][row]]
-        return happened[0].replace("_", " ") if happened else "time is up"
+        flags = {name: self.info[name][row] for name in self.domain.endings if name in self.info}
+        return self.domain.ending(flags, bool(self.truncated[row]))
 
 
 def rollout(
@@ -65,6 +68,7 @@ def rollout(
 ) -> list[Episode]:
     """Drive all episodes of a trial to their ends; `watch` is shown every step."""
     env, columns = _make(agent, trial)
+    domain = domain_of(trial.env)
     guard = method.guard(agent, trial.episodes, trial.seed)
     tally = Tally(trial, agent)
     obs, info = env.reset(seed=trial.seed)
@@ -76,7 +80,7 @@ def rollout(
         obs, reward, terminated, truncated, info = env.step(action)
         tally.score(reward, terminated | truncated, info)
         if watch is not None:
-            watch(Moment(seen, verdict, guard.belief, broken, reward, tally.running.copy(), info))
+            watch(Moment(seen, verdict, guard.belief, broken, reward, tally.running.copy(), truncated, info, domain))
     env.close()
     return tally.episodes()
 

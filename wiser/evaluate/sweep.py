@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 
 from wiser import seeds
+from wiser.envs.domain import find_task
 from wiser.evaluate.methods import find_method
 from wiser.evaluate.records import Cell, Episode
 from wiser.evaluate.rollout import Trial, rollout
-from wiser.evaluate.tasks import find_task
 from wiser.faults import Scenario
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.store import load
@@ -103,7 +103,7 @@ def run_cell(cell: Cell) -> tuple[list[Episode], float]:
     began = time.perf_counter()
     agent, task = find_agent(cell.agent.split("@")[0]), find_task(cell.task)
     seed = seeds.SWEEPS[cell.seed * SEEDS_APART]
-    trial = Trial(task.env, max(1, cell.steps // task.longest), seed, scenario_of(cell))
+    trial = Trial(task.env, max(1, cell.steps // (task.longest or cell.steps)), seed, scenario_of(cell))
     episodes = rollout(agent, find_method(cell.method), trial)
     return episodes, time.perf_counter() - began
 

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from wiser.envs.domain import references
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
-from wiser.evaluate.tasks import reference_scores
 from wiser.report import style
 from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, how_measured, missing_from
 from wiser.report.results import Point, Setting, Sweep, clean_setting
@@ -84,7 +84,7 @@ def _draw_panel(axes: Axes, panel: Panel, name_lines: bool) -> None:
         axes.plot(failures, value, label=method, **style.look(method))
         axes.fill_between(failures, low, high, color=style.look(method)["color"], alpha=0.16, linewidth=0)
     axes.set_xticks(failures)
-    for height, name in zip(reference_scores(panel.task) or (), ("random", "expert"), strict=False):
+    for height, name in zip(references(panel.task) or (), ("random", "expert"), strict=False):
         style.reference(axes, height, name if name_lines else "")
 
 
@@ -97,8 +97,8 @@ def key_numbers(sweep: Sweep, task: str) -> Table:
         points = [sweep.points.get(setting) for setting in (clean_setting(task, method), *settings)]
         rows.append((method, *(estimate_text(mean_score(point) if point else None) for point in points)))
     title = f"{style.spaced(task)}: score, clean and with {most} sensors broken"
-    if references := reference_scores(task):
-        title += f" (random policy {references[0]:.0f}, expert {references[1]:.0f})"
+    if known := references(task):
+        title += f" (random policy {known[0]:.0f}, expert {known[1]:.0f})"
     return Table(title, ("method", "clean", *sweep.faults), tuple(rows))
 
 

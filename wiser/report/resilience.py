@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from wiser.envs.domain import references
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
-from wiser.evaluate.tasks import reference_scores
 from wiser.report import style
 from wiser.report.exhibit import (
     NOTHING,
@@ -51,13 +51,13 @@ def resilience(task: str, faulty: Point | None, clean: Point | None) -> Estimate
 
     None without such episodes or a random policy's score, or if the clean score is no better than that.
     """
-    references = reference_scores(task)
-    if faulty is None or clean is None or references is None:
+    known = references(task)
+    if faulty is None or clean is None or known is None:
         return None
     if (both := pairs(faulty, clean)) is None:
         return None
     clusters = both.episodes, both.episodes
-    return statistics.resilience(both.ours, both.theirs, references[0], np.random.default_rng(0), clusters)
+    return statistics.resilience(both.ours, both.theirs, known[0], np.random.default_rng(0), clusters)
 
 
 def _setting(sweep: Sweep, task: str, method: str, fault: str) -> Setting:

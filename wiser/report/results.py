@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from wiser.envs.domain import known_tasks
 from wiser.evaluate import Cell, Detection, Episode, Histogram, Ledger
 from wiser.evaluate.ledger import LEDGER
 from wiser.evaluate.methods import METHODS
 from wiser.evaluate.sweep import CLEAN
 from wiser.evaluate.tables import has_tables
-from wiser.evaluate.tasks import TASKS
 
 
 class ReportError(ValueError):
@@ -78,7 +78,7 @@ class Sweep:
     @cached_property
     def tasks(self) -> list[str]:
         """In the order the library lists them; those it does not know come last."""
-        return _ordered({setting.task for setting in self.points}, TASKS)
+        return _ordered({setting.task for setting in self.points}, [task.name for task in known_tasks()])
 
     @cached_property
     def methods(self) -> list[str]:
@@ -220,5 +220,6 @@ def _mean_surprise(episodes: list[Episode]) -> tuple[float, ...]:
     return tuple(moments[0] for histogram in histograms if (moments := histogram.moments) is not None)
 
 
-def _ordered(names: set[str], known: Mapping[str, Any]) -> list[str]:
-    return sorted(names, key=lambda name: (list(known).index(name) if name in known else len(known), name))
+def _ordered(names: set[str], known: Iterable[str]) -> list[str]:
+    places = list(known)
+    return sorted(names, key=lambda name: (places.index(name) if name in places else len(places), name))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
+from wiser.envs.domain import find_task, references
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.sweep import CLEAN
-from wiser.evaluate.tasks import normalise, reference_scores
 from wiser.report import style
 from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, estimate_text, figure_text, how_measured
 from wiser.report.results import Pairs, Setting, Sweep, pairs
@@ -38,7 +38,7 @@ class Duel:
 def duels(sweep: Sweep) -> list[Duel]:
     """Every setting that both methods have, of tasks with reference scores: differences are measured in these."""
     found = []
-    for setting in sorted(s for s in sweep.points if s.method == GREEDY and reference_scores(s.task)):
+    for setting in sorted(s for s in sweep.points if s.method == GREEDY and references(s.task)):
         other = sweep.points.get(setting._replace(method=EXHAUSTIVE))
         if other is not None and (common := pairs(sweep.points[setting], other)):
             found.append(Duel(setting, common))
@@ -49,7 +49,7 @@ def paired(found: list[Duel]) -> Estimate:
     """Mean difference over some settings, in expert-normalised units; all settings of a task draw the same episodes."""
     ours, theirs = (
         [
-            [normalise(duel.setting.task, score) for score in scores]
+            [find_task(duel.setting.task).normalise(score) for score in scores]
             for duel in found
             for scores in getattr(duel.scores, side)
         ]

@@ -13,9 +13,9 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from wiser.envs.domain import known_tasks, references
 from wiser.evaluate.methods import METHODS
 from wiser.evaluate.statistics import Estimate
-from wiser.evaluate.tasks import TASKS, reference_scores
 from wiser.report import style
 from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, how_measured, missing_from
 from wiser.report.failures import mean_score
@@ -58,7 +58,7 @@ def _read_run(folder: Path) -> Run:
             half = 1.96 * entry["score_std"] / np.sqrt(episodes)
             updates.append(int(entry["update"]))
             scores.append(Estimate(entry["score"], entry["score"] - half, entry["score"] + half))
-    task = next((name for name, task in TASKS.items() if task.env == config["env"]), config["env"])
+    task = next((task.name for task in known_tasks() if task.env == config["env"]), config["env"])
     alone = len(config["sensors"]) == 1
     return Run(folder.name, task, "single" if alone else config["variant"], tuple(updates), tuple(scores), episodes)
 
@@ -149,7 +149,7 @@ def draw_scores(found: dict[str, dict[str, Estimate]]) -> Figure:
 
 
 def _reference_lines(panel: Axes, task: str) -> None:
-    for height, name in zip(reference_scores(task) or (), ("random", "expert"), strict=False):
+    for height, name in zip(references(task) or (), ("random", "expert"), strict=False):
         style.reference(panel, height, name)
 
 

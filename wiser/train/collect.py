@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wiser import seeds
+from wiser.envs.domain import domain_of
 from wiser.envs.vector import make_rows
 from wiser.guard import Guard
 from wiser.guard.actions import to_environment, to_model
@@ -62,8 +63,8 @@ class Collector:
     def __init__(self, config: TrainConfig, model: DreamerV3, replay: Replay, seed: int) -> None:
         self.config, self.replay, self.seed = config, replay, seed
         self.env = make_env(config, config.rows)
-        self.expert = getattr(self.env.unwrapped, "expert_actions", None)
-        if self.expert is None and (config.cloning > 0 or config.expert_share > 0):
+        self.teacher = domain_of(config.env).teacher(self.env)
+        if self.teacher is None and (config.cloning > 0 or config.expert_share > 0):
             raise ValueError(f"{config.env} has no expert to learn from: set cloning and expert_share to 0")
         self.rng = seeds.generator("exploration", seed)
         self.guard = Guard(model, "none", rows=config.rows, sample_actions=True, seed=seed)
@@ -88,7 +89,7 @@ class Collector:
         chosen, _ = self.guard.act(self.obs, self.first)
         if greedy_rows := round(self.config.greedy_share * rows):
             chosen[rows - greedy_rows :] = self._greedy()[rows - greedy_rows :]
-        label = self.expert() if self.expert is not None else chosen
+        label = chosen if self.teacher is None else self.teacher.actions()
         guided = np.arange(rows) < round(expert_share * rows)
         chosen = np.where(_like(guided, chosen), self._disturb(label), chosen)
         self.guard.executed(chosen)
@@ -140,10 +141,9 @@ class Collector:
         return crc32(b"".join(np.ascontiguousarray(self.obs[name]).tobytes() for name in names))
 
     def _imitable(self, label: NDArray[Any]) -> NDArray[Any]:
-        """The expert's actions as the model writes them, (B, A); as probabilities where the environment gives them."""
-        policy = getattr(self.env.unwrapped, "expert_policy", None)
-        actions = self.guard.model.actions
-        return policy() if policy and actions.discrete else to_model(torch.as_tensor(label), actions).numpy()
+        """The expert's actions as the model writes them, (B, A); as probabilities where the teacher gives them."""
+        policy = None if self.teacher is None else self.teacher.policy()
+        return to_model(torch.as_tensor(label), self.guard.model.actions).numpy() if policy is None else policy
 
     def _greedy(self) -> NDArray[Any]:
         model = self.guard.model

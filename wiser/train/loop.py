@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 
-import wiser.envs  # noqa: F401 - registers the environments
 from wiser import seeds
 from wiser.train import checkpoint, distributed
 from wiser.train.collect import Collector, describe, make_env, replay_fields

@@ -11,7 +11,7 @@ import tyro
 import yaml
 
 from wiser import seeds
-from wiser.envs.driving.scores import normalised_score
+from wiser.envs.domain import find_task, references
 from wiser.envs.vector import clean_stream
 from wiser.guard import calibrate
 from wiser.train import checkpoint, log
@@ -63,13 +63,16 @@ def hours(run: Path, config: TrainConfig) -> float:
 
 def card(name: str, command: str, config: TrainConfig, result: dict[str, float], episodes: int, spent: float) -> str:
     """Everything one should know before using the agent."""
-    task = config.env.removeprefix("wiser/").removesuffix("-v0")
+    task = find_task(config.env)
     half = 1.96 * result["score_std"] / np.sqrt(episodes)
     help_from_expert = (
         f"{config.expert_share:.0%} of the environments at first; "
         f"cloning weight {config.cloning} fading to {config.cloning_floor}"
     )
-    low, high = (normalised_score(task, result["score"] + side * half) for side in (-1, 1))
+    share = "not known: nobody measured a random policy and an expert here"
+    if references(config.env) is not None:
+        middle, low, high = (task.normalise(result["score"] + side * half) for side in (0, -1, 1))
+        share = f"{middle:.2f} ({low:.2f} to {high:.2f})"
     return f"""# {name}
 
 | | |
@@ -83,7 +86,7 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | sensors | {", ".join(config.sensors) or "all"} |
 | help from the expert | {help_from_expert} |
 | clean score | {result["score"]:.1f} ± {half:.1f} (95 %), {episodes} episodes from seed {EVALUATION_SEED} |
-| expert-normalised | {normalised_score(task, result["score"]):.2f} ({low:.2f} to {high:.2f}) |
+| expert-normalised | {share} |
 | success | {result["success"]:.0%} |
 
 `training.yaml`: every setting of that run. Stored at half precision; measured as stored.

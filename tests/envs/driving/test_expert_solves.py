@@ -1,10 +1,14 @@
 """The scripted driver solves every task without touching anybody; a random policy does not."""
 
+import json
+
 import numpy as np
 import pytest
 
 from wiser.envs.driving.env import DrivingVectorEnv
-from wiser.envs.driving.scores import normalised_score, run_episodes, stored_scores
+from wiser.envs.domain import find_task
+from wiser.envs.driving.domain import SCORES
+from wiser.envs.driving.scores import run_episodes
 from wiser.envs.driving.tasks import TASKS
 
 SEEDS = list(range(1000, 1024))  # not those of the published scores
@@ -17,13 +21,13 @@ def test_expert_arrives_and_random_does_not(name):
     assert expert["collision"] == 0.0
     chance = run_episodes(TASKS[name], "random", SEEDS)
     assert chance["success"] < 0.1
-    assert normalised_score(name, expert["score"]) == pytest.approx(1.0, abs=0.05)
-    assert normalised_score(name, chance["score"]) == pytest.approx(0.0, abs=0.2)
+    assert find_task(name).normalise(expert["score"]) == pytest.approx(1.0, abs=0.05)
+    assert find_task(name).normalise(chance["score"]) == pytest.approx(0.0, abs=0.2)
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_published_scores_keep_the_promise(name):
-    entry = stored_scores()["tasks"][name]
+    entry = json.loads(SCORES.read_text())["tasks"][name]
     assert entry["expert"]["success"] >= 0.95
     assert entry["expert"]["collision"] == 0.0
     assert entry["random"]["success"] < 0.05

@@ -8,12 +8,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-from wiser.envs import TASK_IDS
+from wiser.envs.driving.tasks import TASKS
 from wiser.envs.driving.env import DrivingEnv, DrivingVectorEnv
 from wiser.envs.driving.sensors.suite import SENSORS
 
 
-@pytest.mark.parametrize("name", TASK_IDS.values())
+@pytest.mark.parametrize("name", [f"wiser/{task}-v0" for task in TASKS])
 def test_check_env_is_content(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import numpy as np
 import tyro
 
 from wiser.envs.driving import dynamics, expert
+from wiser.envs.driving.domain import SCORES
 from wiser.envs.driving.embedded import EmbeddedWorld
 from wiser.envs.driving.tasks import TASKS, Task
-
-PATH = Path(__file__).with_name("scores.json")
 
 
 def run_episodes(task: Task, policy: str, seeds: list[int]) -> dict[str, Any]:
@@ -46,21 +44,7 @@ def run_episodes(task: Task, policy: str, seeds: list[int]) -> dict[str, Any]:
     }
 
 
-@lru_cache
-def stored_scores() -> dict[str, Any]:
-    """The published scores."""
-    scores: dict[str, Any] = json.loads(PATH.read_text())
-    return scores
-
-
-def normalised_score(task: str, score: float) -> float:
-    """A score on the scale where the random policy has 0 and the expert 1."""
-    entry = stored_scores()["tasks"][task]
-    low, high = entry["random"]["score"], entry["expert"]["score"]
-    return float((score - low) / (high - low))
-
-
-def main(seeds: int = 200, first: int = 0, out: Path = PATH) -> None:
+def main(seeds: int = 200, first: int = 0, out: Path = SCORES) -> None:
     """Measure both policies on every task.
 
     Args:

@@ -11,7 +11,6 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from tests.envs.driving.carla_backend.carla_doubles import Client, Server
-from wiser.envs import CARLA_IDS
 from wiser.envs.driving.carla_backend.backend import to_control
 from wiser.envs.driving.carla_backend.env import CarlaEnv
 from wiser.envs.driving.carla_backend.server import CarlaError
@@ -53,7 +52,7 @@ def test_the_scripted_driver_solves_the_task(name):
 @pytest.mark.parametrize("name", TASKS)
 def test_an_ordinary_environment_like_the_embedded_one(name):
     server = Server(TASKS[name].road_map())
-    env = gymnasium.make(CARLA_IDS[name], make_client=server, size=32).unwrapped
+    env = gymnasium.make(f"wiser/Carla{name}-v0", make_client=server, size=32).unwrapped
     ours = DrivingEnv(name, size=32)
     assert env.observation_space == ours.observation_space
     assert env.action_space == ours.action_space
@@ -72,7 +71,7 @@ def test_check_env_is_content():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make(CARLA_IDS["StopSign"], render_mode="rgb_array", size=32, make_client=server_each)
+        env = gymnasium.make("wiser/CarlaStopSign-v0", render_mode="rgb_array", size=32, make_client=server_each)
         check_env(env.unwrapped)
 
 

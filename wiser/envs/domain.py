@@ -1,0 +1,159 @@
+"""Seam two: all that the rest of the house knows of an environment.
+
+A domain describes a family of environments. It is found by the environment's id; a default serves any Gymnasium id, so
+nothing needs a description to be trained, broken, guarded and compared. `register` adds one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal, Protocol
+
+import gymnasium as gym
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+
+Rows = VectorEnv[Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One environment of a domain."""
+
+    env: str
+    """Gymnasium id."""
+    name: str
+    """In ledgers and figures."""
+    title: str
+    """In words."""
+    longest: int | None = None
+    """Steps of the longest episode; None if there is no limit."""
+    agents: str = ""
+    """Folder under `models/` with one shipped agent per variant."""
+    random: float | None = None
+    """Mean score of a random policy, where somebody measured it."""
+    expert: float | None = None
+    """Mean score of an expert."""
+
+    def normalise(self, score: float) -> float:
+        """A score on the scale where the random policy has 0 and the expert 1."""
+        if self.random is None or self.expert is None:
+            raise ValueError(f"no reference scores of {self.name!r} to normalise by")
+        return (score - self.random) / (self.expert - self.random)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Something besides the score that an episode is judged by: a key of `info`, and how it adds up over the steps."""
+
+    how: Literal["sum", "any", "last"]
+    better: Literal["more", "less"]
+    title: str
+    """What the mean over episodes is called."""
+
+
+class Teacher(Protocol):
+    """A scripted expert that looks at the state of all rows of an environment."""
+
+    def actions(self) -> NDArray[Any]:
+        """What it would do now: actions of the environment, one per row."""
+
+    def policy(self) -> NDArray[Any] | None:
+        """The same as probabilities of discrete actions (B, A), where it knows better than one choice."""
+
+
+View = Callable[[], NDArray[Any] | None]
+"""Draws a picture (H, W, 3) for people, or nothing."""
+
+
+def _no_teacher(env: Rows) -> Teacher | None:
+    return None
+
+
+def _render(env: gym.Env[Any, Any]) -> View:
+    return env.render if env.render_mode == "rgb_array" else lambda: None  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A family of environments."""
+
+    tasks: tuple[Task, ...] = ()
+    measures: Mapping[str, Measure] = field(
+        default_factory=lambda: {
+            "success": Measure("any", "more", "success"),
+            "cost": Measure("sum", "less", "cost"),
+        }
+    )
+    """By their key in `info`; those that an environment never mentions are left out."""
+    summaries: Mapping[str, Callable[[Sequence[Mapping[str, float]]], float]] = field(default_factory=dict)
+    """Figures of many episodes that are no mean of one measure: functions of the measures of all episodes."""
+    endings: Mapping[str, str] = field(default_factory=lambda: {"success": "success"})
+    """What a flag in `info` at the end of an episode means, in words; the first that is set counts."""
+    steps_per_second: float = 10.0
+    """How fast people watch it."""
+    chooses_sensors: bool = False
+    """Whether its environments can be made with some of their sensors only, by the option `sensors`."""
+    teacher: Callable[[Rows], Teacher | None] = _no_teacher
+    """A scripted expert of an environment, if there is one."""
+    view: Callable[[gym.Env[Any, Any]], View] = _render
+    """What draws a single environment for people, as it really is."""
+    fallback: Callable[[str, gym.Space[Any]], Any] | None = None
+    """The safe action, in an environment with this id and action space, when blind for too long."""
+
+    def ending(self, info: Mapping[str, Any], truncated: bool) -> str:
+        """How an episode ended, in a few words."""
+        over = "out of time" if truncated else "over"
+        return next((words for flag, words in self.endings.items() if info.get(flag)), over)
+
+
+_DOMAINS: list[Domain] = []
+_ANY = Domain()
+
+
+def register(domain: Domain) -> None:
+    """Make a domain known; of two that describe the same environment the later one counts."""
+    _DOMAINS.insert(0, domain)
+
+
+def spec_of(env: str) -> Any:
+    """Gymnasium's own description of an id, also in its import form `package.module:Name-v0`; ValueError if unknown."""
+    module, _, name = env.rpartition(":")
+    try:
+        if module:
+            import_module(module)
+        return gym.spec(name)
+    except (ImportError, gym.error.Error) as error:
+        raise ValueError(f"no environment {env!r}: {error}") from error
+
+
+def domain_of(env: str) -> Domain:
+    """The domain of an environment's id."""
+    return next((domain for domain in _DOMAINS for task in domain.tasks if task.env == env), _ANY)
+
+
+def known_tasks() -> tuple[Task, ...]:
+    """Every task that a domain describes, in the order of their registration."""
+    return tuple(task for domain in reversed(_DOMAINS) for task in domain.tasks)
+
+
+def references(task: str) -> tuple[float, float] | None:
+    """Scores of a random policy and of an expert in a described task; None if nobody measured them."""
+    for known in known_tasks():
+        if task in (known.name, known.env) and known.random is not None and known.expert is not None:
+            return known.random, known.expert
+    return None
+
+
+def find_task(name: str) -> Task:
+    """A task by its name or by its environment's id; an undescribed environment is a task with that id for a name."""
+    for task in known_tasks():
+        if name in (task.name, task.env):
+            return task
+    try:
+        return Task(name, name, name.rpartition("/")[2], spec_of(name).max_episode_steps)
+    except ValueError as error:
+        known = ", ".join(task.name for task in known_tasks())
+        raise ValueError(f"unknown task {name!r}: neither one of {known}, nor a Gymnasium id ({error})") from error
