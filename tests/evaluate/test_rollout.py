@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import wiser
+from wiser.envs.domain import references
 from wiser.evaluate.methods import METHODS, Method, find_method, median_filter
 from wiser.evaluate.rollout import Moment, Trial, rollout
-from wiser.envs.domain import references
 from wiser.faults import Scenario
 from wiser.guard import Guard
 

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from tests.report.synthetic import add, cell
+from wiser.envs.domain import find_task, references
 from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.sweep import Plan
-from wiser.envs.domain import find_task, references
 from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -18,6 +20,7 @@ from torch import Tensor
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.model import DreamerV3
+from wiser.worldmodel.protocol import WorldModel
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT, VERSION = "wiser-dreamerv3", 1
@@ -45,9 +48,19 @@ def save(model: DreamerV3, folder: str | Path, half: bool = False) -> Path:
     return folder
 
 
-def load(path_or_name: str | Path, device: str = "cpu") -> DreamerV3:
-    """Load a model folder, or a shipped model by name, ready to act. Raises `ModelError` if anything is wrong."""
+def load(path_or_name: str | Path, device: str = "cpu") -> Any:
+    """Load a model folder, or a shipped model by name, ready to act. Raises `ModelError` if anything is wrong.
+
+    What comes back is a `WorldModel`, of the format that the folder's `config.json` names; `FORMATS` knows how to read it.
+    """
     folder = find(path_or_name)
+    kind = _read_header(folder / CONFIG)["format"]
+    if kind not in FORMATS:
+        raise ModelError(f"{folder / CONFIG}: format {kind!r}; this installation reads {', '.join(FORMATS)}")
+    return FORMATS[kind](folder, device)
+
+
+def _load_dreamer(folder: Path, device: str) -> DreamerV3:
     text, config = _read_config(folder / CONFIG)
     stored = _read_weights(folder / WEIGHTS, text)
     weights = {name: value.float() for name, value in stored.items()}
@@ -57,6 +70,10 @@ def load(path_or_name: str | Path, device: str = "cpu") -> DreamerV3:
         model.load_state_dict(weights)
     model.folder, model.digest = folder, _digest(stored)
     return model.to(device).eval().requires_grad_(False)
+
+
+FORMATS: dict[str, Callable[[Path, str], WorldModel]] = {FORMAT: _load_dreamer}
+"""How folders are read, by the `format` in their `config.json`: (folder, device) -> model. Add your own."""
 
 
 def find(path_or_name: str | Path) -> Path:
@@ -86,17 +103,19 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def _read_config(path: Path) -> tuple[bytes, DreamerConfig]:
+    header = _read_header(path)
+    if header["version"] != VERSION:
+        raise ModelError(f"{path}: {FORMAT} version {header['version']!r}, this release reads version {VERSION}")
     try:
-        text = path.read_bytes()
-        header = json.loads(text)
-        if header["format"] != FORMAT or header["version"] != VERSION:
-            raise ModelError(
-                f"{path}: format {header['format']!r} version {header['version']!r}, "
-                f"this release reads {FORMAT!r} version {VERSION}"
-            )
-        return text, DreamerConfig.from_json(header["config"])
-    except ModelError:
-        raise
+        return path.read_bytes(), DreamerConfig.from_json(header["config"])
+    except (ValueError, TypeError) as error:
+        raise ModelError(f"{path} is not a readable model config: {error}") from error
+
+
+def _read_header(path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(path.read_bytes())
+        return {name: header[name] for name in ("format", "version", "config")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path} is not a readable model config: {error}") from error
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from wiser.envs.driving.env import DrivingVectorEnv
 from wiser.envs.domain import find_task
 from wiser.envs.driving.domain import SCORES
+from wiser.envs.driving.env import DrivingVectorEnv
 from wiser.envs.driving.scores import run_episodes
 from wiser.envs.driving.tasks import TASKS
 

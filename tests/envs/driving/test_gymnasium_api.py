@@ -8,9 +8,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-from wiser.envs.driving.tasks import TASKS
 from wiser.envs.driving.env import DrivingEnv, DrivingVectorEnv
 from wiser.envs.driving.sensors.suite import SENSORS
+from wiser.envs.driving.tasks import TASKS
 
 
 @pytest.mark.parametrize("name", [f"wiser/{task}-v0" for task in TASKS])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 from wiser.worldmodel.protocol import Actions, Sensor
@@ -90,12 +90,11 @@ class DreamerConfig:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> DreamerConfig:
-        """Read what `to_json` wrote; unknown or missing fields are a ValueError."""
-        known = {field.name for field in fields(cls)}
-        if set(values) != known:
-            raise ValueError(
-                f"fields differ: missing {sorted(known - set(values))}, unknown {sorted(set(values) - known)}"
-            )
+        """Read what `to_json` wrote, now or before some field existed; unknown or missing fields are a ValueError."""
+        known = {field.name: field.default is not MISSING for field in fields(cls)}
+        missing = [name for name, has_default in known.items() if not has_default and name not in values]
+        if missing or not set(values) <= set(known):
+            raise ValueError(f"fields differ: missing {missing}, unknown {sorted(set(values) - set(known))}")
         try:
             sensors = tuple(_sensor_from_json(sensor) for sensor in values["sensors"])
             actions = values["actions"]
