@@ -24,7 +24,8 @@ from wiser.worldmodel.protocol import WorldModel
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT, VERSION = "wiser-dreamerv3", 1
-SHIPPED = Path(__file__).resolve().parents[2] / "models"
+SHIPPED = (Path(__file__).parents[1] / "agents").resolve()
+"""In a checkout a link to `models/`, which has them all; in a wheel some of them."""
 
 
 class ModelError(ValueError):
