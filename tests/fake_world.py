@@ -1,8 +1,8 @@
 """A small world whose observations and rewards say which row, episode, step and action they belong to.
 
 It is registered with Gymnasium in the forms training meets: a vector environment with an expert (`tests/Vector-v0`),
-one with continuous actions, one with long episodes, one that never repeats itself, and a single environment that
-Gymnasium makes a vector of and that has no expert.
+one with continuous actions, one with long episodes, one whose rows end at different times, one that never repeats
+itself, and a single environment that Gymnasium makes a vector of and that has no expert.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ def expert_of(seed: int, episode: int, step: int, continuous: bool) -> Any:
 class World(gym.Env[dict[str, Any], Any]):
     """One row. `where` is (seed, episode, step, the action before); `glow` a picture whose brightness is the step's."""
 
-    def __init__(self, ends: Ends = SHORT, continuous: bool = False, repeats: bool = True) -> None:
-        self.ends, self.continuous = ends, continuous
+    def __init__(
+        self, ends: Ends = SHORT, continuous: bool = False, repeats: bool = True, staggered: bool = False
+    ) -> None:
+        self.ends, self.continuous, self.staggered = ends, continuous, staggered
         self.twist = 0 if repeats else 1 + next(_made)
         self.action_space = NUMBERS if continuous else CHOICES
         size = 2 if continuous else 1
@@ -61,10 +63,10 @@ class World(gym.Env[dict[str, Any], Any]):
 
     def step(self, action: Any) -> Any:
         self.place, self.last = self.place + 1, np.atleast_1d(action)
-        length, how = self.ends[self.episode % len(self.ends)]
-        over = self.place >= length
+        length, how = self.ends[(self.episode + self.seed * self.staggered) % len(self.ends)]
+        dies, cut_off = (self.place >= length and how == end for end in ("dies", "is cut off"))
         reward = reward_of(self.seed, self.episode, self.place)
-        return self._observe(), reward, over and how == "dies", over and how == "is cut off", {}
+        return self._observe(), reward, dies, cut_off, {"success": cut_off}
 
     def expert(self) -> Any:
         return expert_of(self.seed, self.episode, self.place, self.continuous)
@@ -86,11 +88,13 @@ class Worlds(SyncVectorEnv):
 
 VECTOR, CONTINUOUS, SINGLE = "tests/Vector-v0", "tests/Continuous-v0", "tests/Single-v0"
 LASTING, NEVER_THE_SAME, SAME_STEP = "tests/Lasting-v0", "tests/NeverTheSame-v0", "tests/SameStep-v0"
+STAGGERED = "tests/Staggered-v0"
 WORLDS: dict[str, dict[str, Any]] = {
     VECTOR: {},
     CONTINUOUS: {"continuous": True},
     LASTING: {"ends": LONG},
     NEVER_THE_SAME: {"repeats": False},
+    STAGGERED: {"staggered": True},
     SAME_STEP: {"mode": AutoresetMode.SAME_STEP},
 }
 for name, kwargs in WORLDS.items():

@@ -79,6 +79,16 @@ def test_median_filter_is_the_median_of_nine() -> None:
     assert median_filter(vector) is vector
 
 
+def test_methods_prepare_what_the_guard_sees() -> None:
+    images = np.random.default_rng(0).integers(0, 256, (2, 6, 7, 3), np.uint8)
+    obs = {"camera": images, "speed": np.ones((2, 3), np.float32)}
+    assert METHODS["single"].prepare(obs) is obs
+    filtered = METHODS["filter"].prepare(obs)
+    np.testing.assert_array_equal(filtered["camera"], median_filter(images))
+    assert not np.array_equal(filtered["camera"], images)
+    assert filtered["speed"] is obs["speed"]
+
+
 def test_unknown_methods_are_named() -> None:
     with pytest.raises(ValueError, match="there are base, augmented"):
         find_method("best")
