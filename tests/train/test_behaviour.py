@@ -280,6 +280,7 @@ def test_imagined_latents_and_actions_are_drawn_from_prior_and_policy() -> None:
     one = belief(model, 1)
     many = Belief(one.deter.expand(6000, -1), one.stoch.expand(6000, -1, -1))
     imagined = imagine(model, many, 1, torch.Generator().manual_seed(0))
+    assert imagined.features[:, 1, 32:].unique().tolist() == [0.0, 1.0], "drawn, not averaged"
     policy = model.actor.logprobs(features(one))[0].exp()
     torch.testing.assert_close(imagined.action[:, 0].mean(0), policy, atol=0.03, rtol=0)
     for choice in (0, 3):
