@@ -23,8 +23,8 @@ def test_a_key_is_the_content() -> None:
     assert sweep.cell(1).key == sweep.cell(1).key
     others = [replace(sweep.cell(1), **change) for change in (
         {"task": "FourLane"}, {"agent": "x"}, {"method": "none"}, {"fault": "lag"}, {"intensity": 0.25},
-        {"proportion": 0.5}, {"failures": 2}, {"seed": 2}, {"steps": 99})]  # fmt: skip
-    assert len({sweep.cell(1).key, *(other.key for other in others)}) == 10
+        {"proportion": 0.5}, {"failures": 2}, {"onset": 3}, {"seed": 2}, {"steps": 99})]  # fmt: skip
+    assert len({sweep.cell(1).key, *(other.key for other in others)}) == 11
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Rollouts: paired, per row, and counted as by hand."""
 
+from types import SimpleNamespace
+
 import gymnasium
 import numpy as np
 import pytest
@@ -7,9 +9,9 @@ import pytest
 import wiser
 from wiser.envs.domain import references
 from wiser.evaluate.methods import METHODS, Method, find_method, median_filter
-from wiser.evaluate.rollout import Moment, Trial, rollout
+from wiser.evaluate.rollout import Moment, Tally, Trial, rollout, sensor_scores
 from wiser.faults import Scenario
-from wiser.guard import Guard
+from wiser.guard import Guard, Mode, Verdict
 
 ENV = "wiser/StopSign-v0"
 GLARE = Scenario(faults=("glare",), sensors=5, onset=20, seed=3)
@@ -78,6 +80,16 @@ def test_median_filter_is_the_median_of_nine() -> None:
     assert median_filter(vector) is vector
 
 
+def test_methods_prepare_what_the_guard_sees() -> None:
+    images = np.random.default_rng(0).integers(0, 256, (2, 6, 7, 3), np.uint8)
+    obs = {"camera": images, "speed": np.ones((2, 3), np.float32)}
+    assert METHODS["single"].prepare(obs) is obs
+    filtered = METHODS["filter"].prepare(obs)
+    np.testing.assert_array_equal(filtered["camera"], median_filter(images))
+    assert not np.array_equal(filtered["camera"], images)
+    assert filtered["speed"] is obs["speed"]
+
+
 def test_unknown_methods_are_named() -> None:
     with pytest.raises(ValueError, match="there are base, augmented"):
         find_method("best")
@@ -96,3 +108,49 @@ def test_benchmark_compares_and_prints(agent, tmp_path) -> None:
     assert "glare 1 on 5 sensors" in str(table)
     table.to_csv(tmp_path / "table.csv")
     assert len((tmp_path / "table.csv").read_text().splitlines()) == 5
+
+
+def verdict(modes: list[Mode], trusted: list[list[bool]], **scores) -> Verdict:
+    rows = len(modes)
+    return Verdict(
+        sensors=("camera", "lidar"), mode=np.array(modes), trusted=np.array(trusted), healthy=np.ones((rows, 2), bool),
+        reasons=[{}] * rows, surprise=np.ones(rows), scores=scores, blind_steps=np.zeros(rows),
+        reset=np.zeros(rows, bool),
+    )  # fmt: skip
+
+
+def test_a_tally_by_hand() -> None:
+    """Two rows; the second ends after two steps, and whatever its environment does afterwards is not its episode."""
+    agent = SimpleNamespace(sensors=(SimpleNamespace(name="camera"), SimpleNamespace(name="lidar")))
+    tally = Tally(Trial("any", 2, 40, Scenario(faults=("glare",), sensors=1, seed=9)), agent)
+    none, first, second = (0, 0), (1, 0), (0, 1)
+    steps = [  # modes, trusted, broken, reward, done, cost, success, collision
+        ((0, 0), [(1, 1), (1, 1)], [none, none], (1.0, 10.0), none, (0.5, 4.0), none, none),
+        ((0, 2), [(1, 0), (0, 0)], [none, second], (2.0, 20.0), second, (0.0, 5.0), second, none),
+        ((2, 0), [(0, 0), (0, 0)], [first, first], (4.0, 99.0), (1, 1), (0.25, 99.0), second, (1, 1)),
+    ]
+    for modes, trusted, broken, reward, done, cost, success, collision in steps:
+        tally.see(verdict([Mode(mode) for mode in modes], np.array(trusted, bool)), np.array(broken, bool))
+        info = {"cost": np.array(cost), "success": np.array(success), "collision": np.array(collision)}
+        tally.score(np.array(reward), np.array(done, bool), info)
+    assert not tally.running.any()
+    one, two = tally.episodes()
+    assert (one.score, one.length, one.cost, one.success, one.collision) == (7.0, 3, 0.75, False, True)
+    assert (two.score, two.length, two.cost, two.success, two.collision) == (30.0, 2, 9.0, True, False)
+    assert (one.failed, two.failed) == (("camera",), ("lidar",))
+    assert (one.grounded, one.predictive) == pytest.approx((2 / 3, 1 / 3))
+    assert (two.grounded, two.predictive) == pytest.approx((1 / 2, 1 / 2))
+    assert (one.env_seed, two.env_seed, one.fault_seed) == (40, 41, 9)
+    assert (one.detection.clean_steps, one.detection.faulty_steps, one.detection.alarms) == (2, 1, 1)
+    assert (two.detection.clean_steps, two.detection.faulty_steps, two.detection.hits) == (1, 1, 1)
+
+
+def test_the_score_of_a_sensor_is_its_own_surprise_or_that_of_the_only_one() -> None:
+    trusted = [[True, True]] * 2
+    alone = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert (
+        sensor_scores(verdict([Mode(0)] * 2, trusted, isolated_surprise=alone, score=alone[:, 0])).tolist()
+        == alone.tolist()
+    )
+    assert sensor_scores(verdict([Mode(0)] * 2, trusted, score=alone[:, 0])).tolist() == [[1.0, 1.0], [3.0, 3.0]]
+    assert np.isnan(sensor_scores(verdict([Mode(0)] * 2, trusted))).all()

@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 import yaml
 
+from wiser.envs.domain import find_task
+from wiser.evaluate import sweep as module
 from wiser.evaluate.command import sweep
 from wiser.evaluate.ledger import LEDGER, Ledger
 from wiser.evaluate.methods import METHODS
 from wiser.evaluate.sweep import CLEAN, Plan, run_cell, scenario_of
+from wiser.faults import Scenario
 from wiser.guard import Calibration, Greedy, Rejection
 
 PLAN = {
@@ -94,6 +97,25 @@ def test_mistakes_in_a_plan_are_named(tmp_path) -> None:
 def test_a_cell_runs_to_the_same_episodes_every_time(plan) -> None:
     cell = Plan.read(str(plan)).cells()[-1]
     assert run_cell(cell)[0] == run_cell(cell)[0]
+
+
+def test_a_cell_is_driven_as_it_says(monkeypatch) -> None:
+    """Its budget, seeds, fault and method reach the rollout; each seed of a plan has episodes of its own."""
+    asked = []
+    monkeypatch.setattr(module, "rollout", lambda agent, method, trial: asked.append((agent, method, trial)) or [])
+    plan = {**PLAN, "methods": ["confident"], "faults": ["lag"], "failures": [3], "steps": 2600, "seeds": [0, 2]}
+    settings = {"intensities": [0.5], "proportions": [0.25], "onset": 7, "severity": "paper"}
+    for cell in Plan.from_dict({**plan, **settings}).cells():
+        run_cell(cell)
+    (agent, method, first), (_, _, second) = asked
+    assert agent.folder.parts[-2:] == ("stop-sign", "dropout")
+    assert method.selection == "greedy"
+    assert first.scenario == Scenario(
+        faults=("lag",), sensors=3, intensity=0.5, proportion=0.25, onset=7, preset="paper", seed=0
+    )
+    assert (first.env, first.seed, second.seed) == ("wiser/StopSign-v0", 6_000_000, 6_020_000)
+    assert first.episodes == second.episodes == 2600 // find_task("StopSign").longest
+    assert second.scenario.seed == 2
 
 
 def test_methods_meet_the_same_episodes_and_faults(uninterrupted) -> None:

@@ -1,6 +1,8 @@
 """Clean statistics, thresholds, and their file."""
 
 import json
+from itertools import product
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -8,9 +10,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import tiny
+from tests import naive, tiny
 from wiser.guard import Calibration, CalibrationError, Greedy, Guard, Rejection, calibrate
 from wiser.guard.thresholds import Threshold
+from wiser.worldmodel.protocol import Belief, Prior
 
 finite = st.floats(-1e6, 1e6)
 
@@ -157,3 +160,77 @@ def test_rejection_behind_a_selection_uses_the_threshold_of_what_was_selected() 
     calibration = Calibration.of({name: np.array([value]) for name, value in limits.items()})
     guard = Guard(model, Greedy(depth=0, include_full=False), Rejection(denoiser=None), rows=1, calibration=calibration)
     assert not guard.act(obs)[1].trusted.any()
+
+
+SENSORS = (tiny.image("camera"), tiny.vector("speed"))
+
+
+def one_hot(codes: np.ndarray) -> torch.Tensor:
+    return torch.nn.functional.one_hot(torch.from_numpy(codes), 4).float()
+
+
+def likeliest(logprobs: torch.Tensor) -> torch.Tensor:
+    return one_hot(logprobs.numpy().argmax(-1))
+
+
+def gap(model, obs, belief: Belief, used: list[str]) -> np.ndarray:
+    """Mean absolute error of what the belief decodes to, each sensor alike: (B,)."""
+    decoded = {name: x.numpy() for name, x in model.decode(belief).items()}
+    camera = np.abs(obs["camera"] / 255.0 - decoded["camera"]).mean((1, 2, 3))
+    logs = [np.sign(v) * np.log1p(np.abs(v)) for v in (obs["speed"], decoded["speed"])]
+    return np.mean([{"camera": camera, "speed": np.abs(logs[0] - logs[1]).mean(1)}[name] for name in used], axis=0)
+
+
+def measured_by_hand(model, stream, firsts, rows: int) -> dict[str, list[np.ndarray]]:
+    """Every score of an agent that trusts all its sensors, from raw readings, with the draws of its rows."""
+    dice = [np.random.default_rng(np.random.SeedSequence(row, spawn_key=(crc32(b"guard"),))) for row in range(rows)]
+    subsets = {"": [True, True], "camera": [True, False], "speed": [False, True]}
+    belief, action = model.initial(rows), torch.zeros(rows, 5)
+    start = model.predict(model.initial(rows), torch.zeros(rows, 5), torch.ones(rows, dtype=torch.bool))
+    scores: dict[str, list[np.ndarray]] = {}
+    for obs, first in zip(stream, firsts, strict=True):
+        prior = model.predict(belief, action, torch.from_numpy(first))
+        readings = tiny.tensors(obs)
+        for name, trusted in subsets.items():
+            q = naive.posterior(model, prior, readings, trusted)
+            nats = np.array([naive.surprise(q[row], prior.logprobs[row]) for row in range(rows)])
+            free = naive.posterior(model, Prior(start.deter, start.logprobs), readings, trusted)
+            used = ["camera", "speed"] if not name else [name]
+            scores.setdefault(f"isolated_surprise/{name}" if name else "surprise", []).append(nats)
+            rebuilt = gap(model, obs, Belief(start.deter, likeliest(free)), used)
+            scores.setdefault(f"reconstruction/{name}" if name else "reconstruction", []).append(rebuilt)
+            if not name:
+                everything = q
+                in_context = gap(model, obs, Belief(prior.deter, likeliest(q)), used)
+                scores.setdefault("context", []).append(in_context)
+        chances = everything.exp().numpy().cumsum(-1)
+        drawn = np.stack([die.random(model.config.stoch) for die in dice])
+        belief = Belief(prior.deter, one_hot((chances <= drawn[..., None]).sum(-1).clip(max=3)))
+        action = torch.eye(5)[model.act(belief).argmax(-1)]
+    return scores
+
+
+def test_a_calibration_is_the_statistics_of_the_agent_that_trusts_every_sensor() -> None:
+    model, rng = tiny.model(SENSORS), np.random.default_rng(0)
+    stream = [tiny.batch(SENSORS, 3, rng) for _ in range(8)]
+    firsts = [np.ones(3, bool), *(rng.random(3) < 0.3 for _ in range(7))]
+    told: list = []
+
+    def step(actions):
+        told.append(actions)
+        return stream[len(told) - 1], firsts[len(told) - 1]
+
+    calibration = calibrate(model, step, rows=3, steps=8, beginnings=0)
+    expected = {name: np.concatenate(values) for name, values in measured_by_hand(model, stream, firsts, 3).items()}
+    assert set(calibration.scores) == set(calibration.beginnings) == set(expected)
+    fresh = np.concatenate(firsts)
+    for name, (begin, of) in product(expected, ((False, ~fresh), (True, fresh))):
+        found, values = calibration.stats(name, begin), expected[name][of]
+        assert found.count == of.sum()
+        assert found.mean == pytest.approx(values.mean(), rel=1e-4), name
+        assert found.std == pytest.approx(values.std(), rel=1e-3), name
+        assert calibration.quantile(name, 0.9, begin) == pytest.approx(np.quantile(values, 0.9), rel=1e-4), name
+    unguarded = Guard(model, "none", rows=3)
+    assert told[0] is None
+    for obs, first, chosen in zip(stream, firsts, told[1:], strict=False):
+        assert np.array_equal(unguarded.act(obs, first)[0], chosen), "it drives as the agent would"

@@ -1,74 +1,91 @@
-"""The rejection state machine, cell by cell: every stage and every condition, against tables written by hand."""
-
-import itertools
+"""The rejection state machine, cell by cell, against tables copied from the paper's text and its published code."""
 
 import pytest
 import torch
 
 from wiser.guard.transitions import Source, Stage, next_stage, transition_table
 
-A, B, C, D, E, F = Stage  # 0..5
-POST, POST0, DENOISED, DENOISED0, PRIOR = Source
-
-# (c1, c2, c3) -> (new stage, belief), one block per group of stages that behave alike
-REFERENCE_FROM_CLEAN = {
-    (1, 0, 0): (A, POST), (1, 0, 1): (A, POST), (1, 1, 0): (A, POST), (1, 1, 1): (A, POST),
-    (0, 1, 1): (B, DENOISED),
-    (0, 1, 0): (C, PRIOR),
-    (0, 0, 0): (C, PRIOR), (0, 0, 1): (C, PRIOR),
-}  # fmt: skip
-REFERENCE_FROM_ANY_OTHER = {
-    (1, 0, 0): (A, POST0), (1, 0, 1): (A, POST0), (1, 1, 0): (A, POST0), (1, 1, 1): (A, POST0),
-    (0, 1, 1): (D, DENOISED),
-    (0, 1, 0): (E, DENOISED0),
-    (0, 0, 0): (F, PRIOR), (0, 0, 1): (F, PRIOR),
-}  # fmt: skip
-PAPER_GROUNDED = {
-    (1, 0, 0): (A, POST), (1, 0, 1): (A, POST), (1, 1, 0): (A, POST), (1, 1, 1): (A, POST),
-    (0, 1, 0): (B, DENOISED), (0, 1, 1): (B, DENOISED),
-    (0, 0, 0): (C, PRIOR), (0, 0, 1): (C, PRIOR),
-}  # fmt: skip
-PAPER_PREDICTING = {
-    (1, 0, 0): (A, POST0), (1, 0, 1): (A, POST0), (1, 1, 0): (A, POST0), (1, 1, 1): (A, POST0),
-    (0, 1, 0): (E, DENOISED0), (0, 1, 1): (E, DENOISED0),
-    (0, 0, 0): (F, PRIOR), (0, 0, 1): (F, PRIOR),
-}  # fmt: skip
-KEEP_PREDICTING = {
-    (1, 0, 0): (A, POST), (1, 0, 1): (A, POST), (1, 1, 0): (A, POST), (1, 1, 1): (A, POST),
-    (0, 1, 0): (B, DENOISED), (0, 1, 1): (B, DENOISED),
-    (0, 0, 0): (F, PRIOR), (0, 0, 1): (F, PRIOR),
-}  # fmt: skip
-TABLES = {
-    "reference": [REFERENCE_FROM_CLEAN, *[REFERENCE_FROM_ANY_OTHER] * 5],
-    "paper": [PAPER_GROUNDED, PAPER_GROUNDED, PAPER_PREDICTING, PAPER_GROUNDED, PAPER_GROUNDED, PAPER_PREDICTING],
-    "keep": [PAPER_GROUNDED, PAPER_GROUNDED, KEEP_PREDICTING, PAPER_GROUNDED, PAPER_GROUNDED, KEEP_PREDICTING],
+# One line per stage; for each column of conditions the belief that is carried and the stage that follows.
+#   clean   c1 = 1: the reading is plausible
+#   fits    c1 = 0, c2 = 1, c3 = 1: repaired it is, and it fits the context
+#   strange c1 = 0, c2 = 1, c3 = 0: repaired it is, but it contradicts the context
+#   bad     c1 = 0, c2 = 0: not even repaired
+COLUMNS = {
+    "clean": [(1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)],
+    "fits": [(0, 1, 1)],
+    "strange": [(0, 1, 0)],
+    "bad": [(0, 0, 0), (0, 0, 1)],
 }
+BELIEFS = {
+    "post": Source.POSTERIOR,
+    "post0": Source.POSTERIOR_RESET,
+    "denoised": Source.DENOISED,
+    "denoised0": Source.DENOISED_RESET,
+    "prior": Source.PRIOR,
+}
+# The published code: in stage 0 it keeps the context, from any other stage the next clean frame resets it.
+REFERENCE = """
+    stage  clean     fits         strange       bad
+    0      post  0   denoised 1   prior     2   prior 2
+    1      post0 0   denoised 3   denoised0 4   prior 5
+    2      post0 0   denoised 3   denoised0 4   prior 5
+    3      post0 0   denoised 3   denoised0 4   prior 5
+    4      post0 0   denoised 3   denoised0 4   prior 5
+    5      post0 0   denoised 3   denoised0 4   prior 5
+"""
+# The text: ground-truth mode accepts the reading or its repaired form; a reset comes upon leaving predictive mode,
+# stages 2 and 5, and at no other time.
+PAPER = """
+    stage  clean     fits          strange       bad
+    0      post  0   denoised  1   denoised  1   prior 2
+    1      post  0   denoised  1   denoised  1   prior 2
+    2      post0 0   denoised0 4   denoised0 4   prior 5
+    3      post  0   denoised  1   denoised  1   prior 2
+    4      post  0   denoised  1   denoised  1   prior 2
+    5      post0 0   denoised0 4   denoised0 4   prior 5
+"""
+# Ours: as the text, but what was predicted stays the context.
+KEEP = """
+    stage  clean    fits         strange      bad
+    0      post 0   denoised 1   denoised 1   prior 2
+    1      post 0   denoised 1   denoised 1   prior 2
+    2      post 0   denoised 1   denoised 1   prior 5
+    3      post 0   denoised 1   denoised 1   prior 2
+    4      post 0   denoised 1   denoised 1   prior 2
+    5      post 0   denoised 1   denoised 1   prior 5
+"""
 
 
-@pytest.mark.parametrize("transitions", TABLES)
-@pytest.mark.parametrize("stage", list(Stage))
-@pytest.mark.parametrize("conditions", list(itertools.product((0, 1), repeat=3)))
-def test_cell(transitions, stage, conditions) -> None:
-    expected = TABLES[transitions][stage][conditions]
-    assert next_stage(stage, *map(bool, conditions), transitions) == expected
-    assert transition_table(transitions)[(int(stage), *conditions)].tolist() == list(map(int, expected))
+def cells(table: str) -> list[tuple[int, tuple[int, int, int], tuple[int, int]]]:
+    """(stage, conditions, (stage that follows, belief)) of a written table."""
+    header, *lines = table.split("\n")[1:-1]
+    found = []
+    for line in lines:
+        stage, *entries = line.split()
+        pairs = zip(entries[::2], entries[1::2], strict=True)
+        for column, (belief, after) in zip(header.split()[1:], pairs, strict=True):
+            found += [(int(stage), conditions, (int(after), int(BELIEFS[belief]))) for conditions in COLUMNS[column]]
+    return found
 
 
-def test_tables_are_complete() -> None:
-    for blocks in TABLES.values():
-        assert len(blocks) == len(Stage)
-        assert all(len(block) == 8 for block in blocks)
+CELLS = [(name, *cell) for name, table in (("reference", REFERENCE), ("paper", PAPER), ("keep", KEEP))
+         for cell in cells(table)]  # fmt: skip
+
+
+def test_the_tables_name_every_stage_under_every_condition() -> None:
+    assert len({cell[:3] for cell in CELLS}) == len(CELLS) == 3 * 6 * 8
+
+
+@pytest.mark.parametrize("name", ["reference", "paper", "keep"])
+def test_every_cell_is_the_written_one(name: str) -> None:
+    looked_up = transition_table(name)
+    assert looked_up.shape == (6, 2, 2, 2, 2)
+    assert looked_up.dtype == torch.long
+    for _, stage, conditions, expected in (cell for cell in CELLS if cell[0] == name):
+        assert next_stage(Stage(stage), *map(bool, conditions), name) == expected, (stage, conditions)
+        assert tuple(looked_up[(stage, *conditions)].tolist()) == expected, (stage, conditions)
 
 
 def test_unknown_transitions_are_named() -> None:
     with pytest.raises(ValueError, match="paper"):
         transition_table("papre")  # type: ignore[arg-type]
-
-
-def test_table_holds_only_known_stages_and_sources() -> None:
-    for name in ("paper", "reference"):
-        table = transition_table(name)  # type: ignore[arg-type]
-        assert table.shape == (6, 2, 2, 2, 2)
-        assert set(table[..., 0].unique().tolist()) <= set(map(int, Stage))
-        assert set(table[..., 1].unique().tolist()) <= set(map(int, Source))
-        assert table.dtype == torch.long

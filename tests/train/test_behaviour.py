@@ -1,15 +1,26 @@
 """Imagination, lambda-returns and losses of actor and critic against plain computations."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
+from scipy.stats import norm
 
 from tests import tiny
-from wiser.train.behaviour import ReturnScale, action_logprob, actor_critic_loss, imagine, lambda_returns
+from wiser.train.behaviour import (
+    Imagined,
+    ReturnScale,
+    action_logprob,
+    actor_critic_loss,
+    imagine,
+    lambda_returns,
+    replay_value_loss,
+)
 from wiser.train.config import TrainConfig
 from wiser.worldmodel.dreamer import DreamerV3
-from wiser.worldmodel.dreamer.heads import features
-from wiser.worldmodel.protocol import Belief
+from wiser.worldmodel.dreamer.heads import Actor, features
+from wiser.worldmodel.protocol import Actions, Belief
 
 SENSORS = (tiny.image("camera"),)
 CONFIG = TrainConfig()
@@ -120,3 +131,164 @@ def test_continuous_log_probability() -> None:
     assert ((std >= 0.1) & (std <= 1.0)).all()
     untrained = DreamerV3(tiny.config(SENSORS, tiny.CONTINUOUS)).actor.normal(x).std
     assert untrained.mean().item() == pytest.approx(0.1 + 0.9 / (1 + np.exp(-2)), abs=0.02)
+
+
+HALVES = TrainConfig(discount_horizon=2.0, return_lambda=0.5, replay_value=0.3)  # discount and lambda are 1/2
+
+
+class Watched:
+    """A critic that notes its targets; its loss is whatever number the features hold."""
+
+    def __init__(self) -> None:
+        self.targets: list[torch.Tensor] = []
+
+    def mean(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.full(x.shape[:-1], 8.0)
+
+    def loss(self, x: torch.Tensor, *targets: torch.Tensor) -> torch.Tensor:
+        self.targets = list(targets)
+        return x[..., 0]
+
+
+# Steps 0 to 2 are one episode, 3 to 5 the next; the reward on arriving at step t is t, every imagined return is 8.
+# By hand, from the back: R4 = 5 + 1/2 (4 + 4) = 9, R3 = 4 + 1/2 (4 + R4 / 2) = 8.25; over the border nothing counts;
+# R1 = 2 if step 2 is death, else 2 + 8/2 = 6, the critic's word for what a time limit cut off; R0 = 1 + 1/2 (4 + R1/2).
+@pytest.mark.parametrize(("dies", "expected"), [(True, [3.5, 2.0, 8.25, 9.0]), (False, [4.5, 6.0, 8.25, 9.0])])
+def test_values_of_real_experience_stop_at_death_and_at_the_border_of_an_episode(dies, expected) -> None:
+    critic = Watched()
+    reward, last = torch.arange(6.0)[None], torch.tensor([[0.0, 0, 1, 0, 0, 0]])
+    proceed = torch.tensor([[1.0, 1, 0 if dies else 1, 1, 1, 1]])
+    x = torch.tensor([1.0, 10, 100, 1000, 10_000, 100_000]).view(1, 6, 1)
+    loss = replay_value_loss(
+        HALVES, SimpleNamespace(critic=critic), Watched(), x, reward, proceed, last, torch.full((1, 6), 8.0)
+    )
+    returns, slow = critic.targets
+    assert returns[0, [0, 1, 3, 4]].tolist() == expected
+    assert slow.tolist() == [[8.0] * 5], "the slow critic's own prediction, with equal weight"
+    assert float(loss) == pytest.approx(0.3 * (1 + 10 + 1000 + 10_000) / 5), "not the step before the border"
+
+
+def test_actor_and_critic_terms_by_hand() -> None:
+    """Every factor of both terms, one roll-out and one step at a time."""
+    model, config = tiny.model(SENSORS), TrainConfig(discount_horizon=5.0, return_lambda=0.7, entropy=0.2)
+    rng = np.random.default_rng(0)
+    x = torch.from_numpy(rng.normal(size=(4, 4, 56))).float()
+    action = torch.eye(5)[torch.from_numpy(rng.integers(0, 5, (4, 4)))]
+    reward, proceed = rng.normal(0, 30, (4, 4)), rng.random((4, 4))
+    alive = np.array([1.0, 0.0, 1.0, 1.0])
+    imagined = Imagined(x, action, torch.tensor(reward).float(), torch.tensor(proceed).float())
+    slow = DreamerV3(tiny.config(SENSORS)).critic
+    terms, starts = actor_critic_loss(
+        config, model, slow, ReturnScale(decay=0.0), imagined, torch.tensor(alive).float()
+    )
+
+    value = model.critic.mean(x).double().numpy()
+    returns = np.zeros((4, 4))
+    returns[:, 3] = value[:, 3]
+    for t in (2, 1, 0):
+        ahead = 0.3 * value[:, t + 1] + 0.7 * returns[:, t + 1]
+        returns[:, t] = reward[:, t + 1] + 0.8 * proceed[:, t + 1] * ahead
+    returns = returns[:, :3]
+    np.testing.assert_allclose(starts, returns[:, 0], rtol=1e-4)
+    low, high = np.percentile(returns, [5, 95])
+    assert high - low > 1
+    chances = model.actor.logprobs(x).double().exp().numpy()
+    actor, critic = [], []
+    for row, t in np.ndindex(4, 3):
+        weight = alive[row] * np.prod(0.8 * proceed[row, 1 : t + 1])
+        chosen = chances[row, t] @ action[row, t].numpy()
+        disorder = -(chances[row, t] * np.log(chances[row, t])).sum()
+        merit = (returns[row, t] - value[row, t]) / (high - low)
+        actor.append(-weight * (np.log(chosen) * merit + 0.2 * disorder))
+        logits = model.critic(x[row, t]).double().numpy()
+        logprobs = logits - np.log(np.exp(logits).sum())
+        bins = model.critic.bins.double().numpy()
+        above = np.searchsorted(bins, returns[row, t])
+        share = (returns[row, t] - bins[above - 1]) / (bins[above] - bins[above - 1])
+        own = (1 - share) * logprobs[above - 1] + share * logprobs[above]
+        critic.append(-weight * (own + logprobs[127]))  # the slow critic is new and says 0, the bin in the middle
+    assert float(terms["actor"]) == pytest.approx(np.mean(actor), rel=1e-3)
+    assert float(terms["critic"]) == pytest.approx(np.mean(critic), rel=1e-3)
+
+
+MEAN, STD, OFF = 0.95, 0.2, 0.3
+
+
+def constant_policy() -> Actor:
+    """A policy of one number with that mean and spread, whatever it sees."""
+    actor = Actor(tiny.config(SENSORS, Actions(1, False, (-1.0,), (1.0,))))
+    with torch.no_grad():
+        actor.out.weight.zero_()
+        spread = (STD - 0.1) / 0.9
+        actor.out.bias.copy_(torch.tensor([np.arctanh(MEAN), np.log(spread / (1 - spread)) - 2.0]))
+    return actor
+
+
+def estimated_slopes(actor: Actor, action: torch.Tensor, baseline: float) -> np.ndarray:
+    """Minus the gradient of the actor's loss by the mean and the spread, where one action decides everything."""
+    n = len(action)
+    reward = -((action.clamp(-1, 1) - 1) ** 2)[:, 0]
+    zeros = torch.zeros(n)
+    imagined = Imagined(
+        torch.zeros(n, 2, 56), action[:, None].expand(n, 2, 1), torch.stack([zeros, reward], 1), torch.zeros(n, 2)
+    )
+    critic = SimpleNamespace(mean=lambda x: torch.full(x.shape[:-1], baseline), loss=lambda x, *_: 0.0 * x[..., 0])
+    model = SimpleNamespace(actions=Actions(1, False, (-1.0,), (1.0,)), actor=actor, critic=critic)
+    config = TrainConfig(entropy=0.0)
+    terms, _ = actor_critic_loss(config, model, critic, ReturnScale(decay=0.0), imagined, torch.ones(n))
+    (by_bias,) = torch.autograd.grad(terms["actor"], actor.out.bias)
+    inner = 0.9 * (STD - 0.1) / 0.9 * (1 - (STD - 0.1) / 0.9)  # d std / d output
+    return -by_bias.numpy() / [1 - MEAN**2, inner]
+
+
+def test_the_policy_gradient_is_that_of_what_the_environment_pays() -> None:
+    """A normal policy near the bound, r = -(clip(a) - 1)^2, and a critic that is wrong by 0.3.
+
+    With d = 1 - mean: E[r] = -E[max(1 - a, 0)^2], so that dE/dmean = 2 (d Phi(d / s) + s phi(d / s)) and
+    dE/ds = -2 s Phi(d / s). A wrong baseline does not matter as long as actions are judged as they were drawn.
+    """
+    d = 1 - MEAN
+    below, density = norm.cdf(d / STD), norm.pdf(d / STD)
+    truth = np.array([2 * (d * below + STD * density), -2 * STD * below])
+    payoff = -((d**2 + STD**2) * below + d * STD * density)
+    actor, count = constant_policy(), 400_000
+    with torch.no_grad():
+        noise = torch.rand(count, 1, generator=torch.Generator().manual_seed(0))
+        drawn = actor(torch.zeros(count, 56), noise)
+    assert float(drawn.mean()) == pytest.approx(MEAN, abs=2e-3)
+    assert float(drawn.std()) == pytest.approx(STD, abs=2e-3)
+    np.testing.assert_allclose(estimated_slopes(actor, drawn, payoff + OFF), truth, atol=0.015)
+    clipped = estimated_slopes(actor, drawn.clamp(-1, 1), payoff + OFF)
+    assert np.abs(clipped - truth).min() > 0.1, "this test can tell"
+
+
+def test_drawn_numbers_are_kept_in_imagination_and_clipped_where_they_act() -> None:
+    model = tiny.model(SENSORS, tiny.CONTINUOUS)
+    start = belief(model, 64)
+    imagined = imagine(model, start, 3, torch.Generator().manual_seed(0))
+    assert float(imagined.action.abs().max()) > 1
+    noise = torch.rand(64, 2, generator=torch.Generator().manual_seed(1))
+    drawn = model.actor(features(start), noise)
+    assert float(drawn.abs().max()) > 1
+    torch.testing.assert_close(model.act(start, noise), drawn.clamp(-1, 1))
+    torch.testing.assert_close(model.gru(*start, drawn), model.gru(*start, drawn.clamp(-1, 1)))
+
+
+def test_imagined_latents_and_actions_are_drawn_from_prior_and_policy() -> None:
+    """Frequencies over many roll-outs from one state; reward and continuation are those of the state arrived at."""
+    model = tiny.model(SENSORS)
+    one = belief(model, 1)
+    many = Belief(one.deter.expand(6000, -1), one.stoch.expand(6000, -1, -1))
+    imagined = imagine(model, many, 1, torch.Generator().manual_seed(0))
+    assert imagined.features[:, 1, 32:].unique().tolist() == [0.0, 1.0], "drawn, not averaged"
+    policy = model.actor.logprobs(features(one))[0].exp()
+    torch.testing.assert_close(imagined.action[:, 0].mean(0), policy, atol=0.03, rtol=0)
+    for choice in (0, 3):
+        chosen = imagined.action[:, 0, choice] == 1
+        action = torch.eye(5)[[choice]]
+        prior = model.predict(one, action, torch.zeros(1, dtype=torch.bool)).logprobs[0].exp()
+        latents = imagined.features[chosen, 1, 32:].view(-1, 6, 4).mean(0)
+        torch.testing.assert_close(latents, prior, atol=5 / float(chosen.sum()) ** 0.5, rtol=0)
+    alive = torch.sigmoid(model.proceed(imagined.features[:, 1]))
+    torch.testing.assert_close(imagined.proceed[:, 1], alive)
+    assert torch.equal(imagined.proceed[:, 0], torch.ones(6000))

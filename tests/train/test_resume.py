@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import wiser
-from wiser.train import checkpoint, log
+from wiser.train import checkpoint, learner, log
 from wiser.train.config import TrainConfig, stack
 from wiser.train.loop import train
 
@@ -119,9 +119,32 @@ def test_another_config_is_refused(uninterrupted) -> None:
         checkpoint.config_of(uninterrupted / "model")
 
 
-@pytest.mark.parametrize("variant", ["base", "augmented"])
-def test_the_other_variants_run(variant: str, tmp_path) -> None:
-    train(replace(SMALL, variant=variant, updates=2, segment=2), tmp_path, quiet)
+@pytest.mark.parametrize("variant", ["base", "dropout", "augmented"])
+def test_a_run_of_each_variant_shows_the_encoder_what_it_promises(variant: str, tmp_path, monkeypatch) -> None:
+    """Two sensors, two updates: which of them were hidden, and whether the pictures are those the camera took."""
+    seen = []
+
+    def watched(model, batch, masks, *rest):
+        seen.append((batch.obs["birdeye_raw"], masks))
+        return observe(model, batch, masks, *rest)
+
+    observe = learner.observe
+    monkeypatch.setattr(learner, "observe", watched)
+    sensors = ("birdeye_raw", "lidar")
+    train(replace(SMALL, sensors=sensors, variant=variant, updates=2, segment=2), tmp_path, quiet)
+    pictures, masks = (torch.stack(values) for values in zip(*seen, strict=True))
+    assert masks.shape == (2, 2, 8, 2)
+    assert bool(masks.all()) == (variant != "dropout")
+    assert bool(masks.any(-1).all()), "never both of them"
+    stored = np.fromfile(tmp_path / "replay" / "birdeye_raw.bin", np.uint8).reshape(2, 200, 64, 64, 3)
+    taken = {frame.tobytes() for frame in stored[:, :20].reshape(-1, 64, 64, 3)}
+    if variant == "augmented":
+        assert pictures.dtype == torch.float32
+        assert not {frame.mul(255).round().byte().numpy().tobytes() for frame in pictures.flatten(0, 2)} <= taken
+    else:
+        assert {frame.numpy().tobytes() for frame in pictures.flatten(0, 2)} <= taken
+    agent = wiser.load(tmp_path / "model")
+    assert [sensor.name for sensor in agent.sensors] == list(sensors)
 
 
 def test_presets_stack_and_mistakes_are_named() -> None:

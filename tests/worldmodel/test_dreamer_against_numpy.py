@@ -9,7 +9,7 @@ from wiser.worldmodel.dreamer.encoder import ConvTower
 from wiser.worldmodel.dreamer.heads import TwoHotHead, features
 from wiser.worldmodel.dreamer.maths import symexp, symlog, twohot_bins, twohot_cross_entropy, twohot_mean
 from wiser.worldmodel.latents import kl_categorical, unimix_logprobs
-from wiser.worldmodel.protocol import Belief, Prior
+from wiser.worldmodel.protocol import Belief, Prior, Sensor
 
 
 def sigmoid(x):
@@ -116,6 +116,134 @@ def test_strided_tower_is_every_second_pixel_of_the_convolutions(case) -> None:
     image = np.random.default_rng(1).random((2, 48, 32, 3)).astype(np.float32)
     expected = conv_tower(w, "fusion.towers.0", image, shrink=lambda x: x[:, ::2, ::2])
     np.testing.assert_allclose(tower(torch.from_numpy(image)).detach(), expected, atol=1e-4)
+
+
+def patch_tower(w, name, image):
+    """Image (B, H, W, C) in [0, 1] -> (B, E): 8x8 patches, then 2x2 of those, each flattened row by row."""
+    features = []
+    for picture in image - 0.5:
+        cells = {}
+        for y, x in np.ndindex(picture.shape[0] // 8, picture.shape[1] // 8):
+            patch = [
+                picture[8 * y + i, 8 * x + j, c] for i in range(8) for j in range(8) for c in range(picture.shape[2])
+            ]
+            cells[y, x] = norm_act(dense(w, f"{name}.embed", np.array(patch)), w[f"{name}.embed_norm.scale"])
+        merged = []
+        for y, x in np.ndindex(picture.shape[0] // 16, picture.shape[1] // 16):
+            four = np.concatenate([cells[2 * y + i, 2 * x + j] for i in (0, 1) for j in (0, 1)])
+            merged.append(norm_act(dense(w, f"{name}.merge", four), w[f"{name}.merge_norm.scale"]))
+        features.append(np.concatenate(merged))
+    return np.stack(features)
+
+
+PICTURES = (Sensor("camera", (32, 48, 3)), Sensor("depth", (16, 32, 1), "float32", 0.0, 1.0))
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_patch_tower(column: int) -> None:
+    model = tiny.model(PICTURES, tower="patch")
+    w = {name: value.double().numpy() for name, value in model.state_dict().items()}
+    rng = np.random.default_rng(1)
+    obs = rng.integers(0, 256, (2, *PICTURES[column].shape), np.uint8)
+    expected = patch_tower(w, f"fusion.towers.{column}", obs / 255)
+    tower = model.fusion.towers[column]
+    assert expected.shape == (2, tower.features)
+    np.testing.assert_allclose(tower(torch.from_numpy(obs)), expected, atol=1e-5)
+    np.testing.assert_allclose(tower(torch.from_numpy(obs / 255).float()), expected, atol=1e-5)
+
+
+def spatial_start(w, name, deter, stoch, shape, blocks):
+    """Belief -> (B, h, w, channels): each block of h writes its own channels everywhere, z writes all of them."""
+    height, width, channels = shape
+    own = [part @ w[f"{name}.from_deter.weight"][g] for g, part in enumerate(np.split(deter, blocks, -1))]
+    bias = np.split(w[f"{name}.from_deter.bias"], blocks)
+    own = [(x + b).reshape(-1, height, width, channels // blocks) for x, b in zip(own, bias, strict=True)]
+    x = norm_act(dense(w, f"{name}.from_stoch.0.0", stoch.reshape(len(stoch), -1)), w[f"{name}.from_stoch.0.1.scale"])
+    both = np.concatenate(own, -1) + dense(w, f"{name}.from_stoch.1", x).reshape(-1, height, width, channels)
+    return norm_act(both, w[f"{name}.norm.scale"])
+
+
+def patch_decoder(w, name, deter, stoch, shape, units):
+    """Belief -> image (B, H, W, C) in (0, 1): every 16x16 cell splits into four, each paints its 8x8 pixels."""
+    height, width, channels = shape
+    coarse = spatial_start(w, f"{name}.start", deter, stoch, (height // 16, width // 16, units), 4)
+    image = np.zeros((len(deter), height, width, channels))
+    for b, y, x in np.ndindex(coarse.shape[:3]):
+        four = dense(w, f"{name}.split", coarse[b, y, x]).reshape(2, 2, units)
+        for i, j in np.ndindex(2, 2):
+            cell = norm_act(four[i, j], w[f"{name}.norm.scale"])
+            pixels = dense(w, f"{name}.paint", cell).reshape(8, 8, channels)
+            top, left = 16 * y + 8 * i, 16 * x + 8 * j
+            image[b, top : top + 8, left : left + 8] = sigmoid(pixels)
+    return image
+
+
+def conv_decoder(w, name, deter, stoch, shape, depth):
+    """Belief -> image: four times every pixel doubled both ways, then a 5x5 convolution of the same size."""
+    x = spatial_start(w, f"{name}.start", deter, stoch, (shape[0] // 16, shape[1] // 16, 4 * depth), 4)
+    for i in range(4):
+        large = np.pad(x.repeat(2, 1).repeat(2, 2), ((0, 0), (2, 2), (2, 2), (0, 0)))
+        windows = np.lib.stride_tricks.sliding_window_view(large, (5, 5), (1, 2))
+        x = np.einsum("bhwcij,ocij->bhwo", windows, w[f"{name}.convs.{i}.weight"]) + w[f"{name}.convs.{i}.bias"]
+        x = norm_act(x, w[f"{name}.norms.{i}.scale"]) if i < 3 else sigmoid(x)
+    return x
+
+
+@pytest.mark.parametrize("tower", ["patch", "conv"])
+def test_image_decoders(case, tower: str) -> None:
+    _, _, deter, stoch, _ = case
+    model = tiny.model(PICTURES, tower=tower)
+    w = {name: value.double().numpy() for name, value in model.state_dict().items()}
+    belief = Belief(torch.from_numpy(deter), torch.from_numpy(stoch))
+    decoded = model.decode(belief)
+    truth = np.random.default_rng(3).integers(0, 256, (3, 32, 48, 3), np.uint8)
+    for i, sensor in enumerate(PICTURES):
+        if tower == "patch":
+            expected = patch_decoder(w, f"decoders.{i}", deter, stoch, sensor.shape, 16)
+        else:
+            expected = conv_decoder(w, f"decoders.{i}", deter, stoch, sensor.shape, 2)
+        np.testing.assert_allclose(decoded[sensor.name], expected, atol=1e-5)
+        target = truth if i == 0 else truth[:, :16, :32, :1] / np.float32(255)
+        error = model.decoders[i].squared_error(belief, torch.from_numpy(target))
+        shown = target / 255 if i == 0 else target
+        assert float(error) == pytest.approx(((expected - shown) ** 2).sum(), rel=1e-4)
+
+
+def test_vector_decoder(case) -> None:
+    model, w, deter, stoch, _ = case
+    x = np.concatenate([deter, stoch.reshape(3, -1)], -1)
+    for i in range(3):
+        x = norm_act(dense(w, f"decoders.1.layers.{2 * i}", x), w[f"decoders.1.layers.{2 * i + 1}.scale"])
+    logs = dense(w, "decoders.1.out", x)
+    belief = Belief(torch.from_numpy(deter), torch.from_numpy(stoch))
+    np.testing.assert_allclose(
+        model.decode(belief)["speed"], np.sign(logs) * np.expm1(np.abs(logs)), rtol=1e-4, atol=1e-5
+    )
+    truth = np.array([[0.5, -200.0, 3.0]] * 3)
+    error = model.decoders[1].squared_error(belief, torch.from_numpy(truth))
+    assert float(error) == pytest.approx(((logs - np.sign(truth) * np.log1p(np.abs(truth))) ** 2).sum(), rel=1e-4)
+
+
+def test_heads_on_the_belief(case) -> None:
+    model, w, deter, stoch, _ = case
+    x = np.concatenate([deter, stoch.reshape(3, -1)], -1)
+
+    def mlp(name, layers):
+        y = x
+        for i in range(layers):
+            y = norm_act(dense(w, f"{name}.{2 * i}", y), w[f"{name}.{2 * i + 1}.scale"])
+        return y
+
+    seen = features(Belief(torch.from_numpy(deter), torch.from_numpy(stoch)))
+    np.testing.assert_allclose(seen, x)
+    np.testing.assert_allclose(model.reward(seen), dense(w, "reward.logits", mlp("reward.layers", 1)), atol=1e-4)
+    np.testing.assert_allclose(model.critic(seen), dense(w, "critic.logits", mlp("critic.layers", 3)), atol=1e-4)
+    np.testing.assert_allclose(
+        model.proceed(seen), dense(w, "proceed.layers.1", mlp("proceed.layers.0", 1))[:, 0], atol=1e-5
+    )
+    np.testing.assert_allclose(
+        model.actor.logprobs(seen), log_unimix(dense(w, "actor.out", mlp("actor.layers", 3))), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("trusted", [(1, 1), (0, 1), (1, 0), (0, 0)])

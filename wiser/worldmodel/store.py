@@ -52,7 +52,7 @@ def save(model: DreamerV3, folder: str | Path, half: bool = False) -> Path:
 def load(path_or_name: str | Path, device: str = "cpu") -> Any:
     """Load a model folder, or a shipped model by name, ready to act. Raises `ModelError` if anything is wrong.
 
-    What comes back is a `WorldModel`, of the format that the folder's `config.json` names; `FORMATS` knows how to read it.
+    What comes back is a `WorldModel` of the format that the folder's `config.json` names, one of `FORMATS`.
     """
     folder = find(path_or_name)
     kind = _read_header(folder / CONFIG)["format"]

@@ -1,0 +1,63 @@
+"""What each variant of training lets the encoder see."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from wiser.train.config import TrainConfig
+from wiser.train.variants import input_masks, input_readings
+
+
+def dice() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.mark.parametrize("variant", ["base", "augmented"])
+def test_every_sensor_is_seen_without_dropout(variant: str) -> None:
+    masks = input_masks(TrainConfig(variant=variant), (3, 5), 4, dice())
+    assert masks.shape == (3, 5, 4)
+    assert masks.dtype == torch.bool
+    assert masks.all()
+
+
+def test_dropout_is_algorithm_1_at_every_step() -> None:
+    """u ~ Uniform{0..N-1} sensors are masked, any of them: never all."""
+    masks = input_masks(TrainConfig(variant="dropout"), (100, 80), 4, dice())
+    masked = (~masks).sum(-1).flatten().numpy()
+    counts = np.bincount(masked, minlength=5)
+    assert counts[4] == 0
+    assert stats.chisquare(counts[:4]).pvalue > 1e-3
+    np.testing.assert_allclose(masks.float().mean((0, 1)), 1 - 1.5 / 4, atol=0.02)
+
+
+def observations() -> dict[str, torch.Tensor]:
+    return {
+        "camera": torch.full((40, 25, 16, 16, 3), 128, dtype=torch.uint8),
+        "depth": torch.full((40, 25, 8, 8, 1), 0.5),
+        "speed": torch.full((40, 25, 3), 7.0),
+    }
+
+
+@pytest.mark.parametrize("variant", ["base", "dropout"])
+def test_readings_are_left_alone_without_augmentation(variant: str) -> None:
+    obs = observations()
+    assert input_readings(TrainConfig(variant=variant), obs, dice()) is obs
+
+
+@pytest.mark.parametrize("std", [0.1, 0.05])
+def test_augmentation_is_normal_noise_of_a_strength_drawn_for_every_frame(std: float) -> None:
+    obs = observations()
+    noisy = input_readings(TrainConfig(variant="augmented", noise_std=std), obs, dice())
+    assert noisy["speed"] is obs["speed"]
+    assert torch.equal(obs["camera"], observations()["camera"]), "targets are not touched"
+    for name, centre in (("camera", 128 / 255), ("depth", 0.5)):
+        noise = (noisy[name] - centre).flatten(2)  # (B, T, pixels)
+        strengths = noise.std(-1).flatten().numpy()
+        assert stats.kstest(strengths, stats.uniform(0, std).cdf).pvalue > 1e-3
+        strong = noise.flatten(0, 1)[strengths > 0.8 * std]
+        scaled = (strong / strong.std(-1, keepdim=True)).flatten().numpy()[:4000]
+        assert stats.kstest(scaled, stats.norm.cdf).pvalue > 1e-3
+    extreme = {"camera": torch.tensor([0, 255], dtype=torch.uint8).view(1, 2, 1, 1, 1).expand(1, 2, 9, 9, 3)}
+    clipped = input_readings(TrainConfig(variant="augmented"), extreme, dice())["camera"]
+    assert 0 <= float(clipped.min()) <= float(clipped.max()) <= 1
