@@ -34,6 +34,12 @@ def test_continuous_round_trip_stays_within_bounds() -> None:
         torch.testing.assert_close(to_model(sent, space), action, atol=1e-3, rtol=0)
 
 
+def test_what_lies_beyond_the_bounds_is_sent_as_the_bound() -> None:
+    space = Actions(2, False, (-3.0, 0.0), (3.0, 0.5))
+    sent = to_environment(torch.tensor([[-1.7, 1.2], [1.01, -9.0], [0.5, 0.0]]), space)
+    assert sent.tolist() == [[-3.0, 0.5], [3.0, 0.0], [1.5, 0.25]]
+
+
 def test_a_dimension_without_width_is_harmless() -> None:
     model = tiny.model(SENSORS, Actions(2, False, (-1.0, 0.0), (1.0, 0.0)))
     guard = Guard(model, rows=3, blind_limit=0, fallback=lambda verdict: [0.5, 0.0])

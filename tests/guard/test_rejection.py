@@ -130,10 +130,19 @@ def test_stage_and_blind_steps_are_cleared_at_episode_start(transitions: str) ->
 
 def test_missing_frame_predicts_whatever_the_score_says() -> None:
     guard, judge = scripted("paper")
+    obs = tiny.batch(SENSORS, 1, np.random.default_rng(0))
+    judge.verdicts = [torch.tensor([GOOD])]
+    guard.act(obs)
+    expected = candidates(guard, {"camera": torch.zeros(1, 16, 16, 3)})
+    assert not torch.equal(expected["prior"].stoch, expected["post"].stoch)
     judge.verdicts = [torch.tensor([GOOD]), torch.tensor([GOOD])]
     _, verdict = guard.act({})
     assert verdict.mode[0] == Mode.PREDICTIVE
     assert verdict.reasons == [{"camera": "missing"}]
+    assert torch.equal(guard.belief.stoch, expected["prior"].stoch), "the prediction, not what a black frame suggests"
+    judge.verdicts = [torch.tensor([GOOD])]
+    _, verdict = guard.act(obs)
+    assert verdict.reset[0], "predictive mode ends with a reset"
 
 
 def test_reconstruction_score_against_a_plain_computation() -> None:

@@ -145,6 +145,23 @@ def test_unhealthy_sensors_are_left_out_as_if_the_model_had_fewer() -> None:
         assert choice.mask[i].tolist() == subsets[int(np.argmin(values))]
 
 
+def test_exhaustive_searches_the_subsets_of_the_healthy_sensors() -> None:
+    """Even where an unhealthy one, which reads zero, would make no difference: it is not called trusted."""
+    model = tiny.model(tiny.images(3))
+    look = look_at(model, 6, np.random.default_rng(7))
+    healthy = torch.tensor([[True, False, True], [False, True, True]] * 3)
+    zeroed = {name: torch.where(healthy[:, i, None, None, None], x, 0) for i, (name, x) in enumerate(look.obs.items())}
+    look = look.at(zeroed)
+    choice = Exhaustive().select(look, healthy, torch.ones(6, dtype=torch.bool), RowDraws(0, 6))
+    for i in range(6):
+        prior, obs = row(look, i)
+        subsets = [[bool(code >> j & 1) for j in range(3)] for code in range(8)]
+        subsets = [subset for subset in subsets if all(healthy[i, j] or not kept for j, kept in enumerate(subset))]
+        values = [naive.surprise(naive.posterior(model, prior, obs, s)[0], prior.logprobs[0]) for s in subsets]
+        assert choice.mask[i].tolist() == subsets[int(np.argmin(values))]
+    assert (choice.mask.sum(1) > 1).any()
+
+
 @pytest.mark.parametrize("selector", [Greedy(), Greedy(None, include_full=False), Exhaustive()])
 @settings(max_examples=15)
 @given(order=st.permutations(range(5)), seed=st.integers(0, 50))

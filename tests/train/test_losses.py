@@ -68,7 +68,7 @@ def test_each_kl_term_holds_one_side_still(term: str, free: str) -> None:
     fixed_q, fixed_p = torch.tensor(unrolled.posterior.tolist()), torch.tensor(unrolled.prior.tolist())
     q, p = (fixed_q, unrolled.prior) if term == "dynamics" else (unrolled.posterior, fixed_p)
     nats = torch.stack([(q[..., s, :].exp() * (q[..., s, :] - p[..., s, :])).sum(-1) for s in range(6)]).sum(0)
-    free_nats = {"none": 0.0, "half": float(nats.median()) + 1e-3, "all": 1e6}[free]
+    free_nats = {"none": 0.0, "half": nats.median().item() + 1e-3, "all": 1e6}[free]
     pressed = nats.detach() > free_nats
     assert int(pressed.sum()) == {"none": 18, "half": 9, "all": 0}[free]
     expected = gradients(model, (nats * pressed).sum() / pressed.numel())
