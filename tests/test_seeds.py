@@ -11,7 +11,7 @@ from wiser.guard.draws import RowDraws
 RANGES = {name: value for name, value in vars(seeds).items() if isinstance(value, range)}
 
 
-@pytest.mark.parametrize(("one", "other"), combinations(RANGES, 2))
+@pytest.mark.parametrize(("one", "other"), list(combinations(RANGES, 2)))
 def test_no_episode_serves_two_purposes(one: str, other: str) -> None:
     assert not set(RANGES[one]) & set(RANGES[other])
 

@@ -155,6 +155,21 @@ def test_only_episodes_of_the_policy_are_scored() -> None:
     assert made.finished == [801.0 + 802.0 + 803.0, 811.0 + 812.0], "row 0 is the expert's"
 
 
+def test_an_episode_that_the_expert_drove_in_part_is_not_the_policys() -> None:
+    made = collector(CONFIG)
+    made.step(0.5)  # the first of three steps of row 0 is the expert's, the second episode is the policy's
+    for _ in range(7):
+        made.step(0.0)
+    assert set(made.finished) == {711.0 + 712.0, 801.0 + 802.0 + 803.0, 811.0 + 812.0}
+
+
+def test_evaluations_do_not_wait_for_a_checkpoint(tmp_path) -> None:
+    config = replace(LASTING, updates=6, segment=100, evaluate_every=2)
+    said: list[dict] = []
+    train(config, tmp_path, said.append)
+    assert [line["update"] for line in said if "score" in line] == [2, 4, 6]
+
+
 @pytest.mark.parametrize("env", [fake_world.VECTOR, fake_world.CONTINUOUS, fake_world.SINGLE])
 def test_a_restored_collector_goes_on_exactly(env: str) -> None:
     config = replace(CONFIG, env=env, greedy_share=0.5, expert_noise=0.3)

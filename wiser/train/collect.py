@@ -77,7 +77,7 @@ class Collector:
         self.first, self.done = np.ones(rows, bool), np.zeros(rows, bool)
         self.action = np.zeros_like(self.env.action_space.sample()) + self.guard.model.actions.start
         self.reward, self.proceed = np.zeros(rows, np.float32), np.ones(rows, bool)
-        self.score = np.zeros(rows)
+        self.score, self.helped = np.zeros(rows), np.zeros(rows, bool)
         self.taken: list[NDArray[Any]] = []
 
     def step(self, expert_share: float) -> None:
@@ -105,6 +105,7 @@ class Collector:
             "draws": draws,
             "rng": self.rng.bit_generator.state,
             "score": self.score.tolist(),
+            "helped": self.helped.tolist(),
             "finished": self.finished,
             "observation": self._fingerprint(),
         }
@@ -124,7 +125,8 @@ class Collector:
             return
         self.guard.restore({name: value for name, value in tensors.items() if name != "taken"}, about["draws"])
         self.rng.bit_generator.state = about["rng"]
-        self.score, self.finished = np.array(about["score"]), list(about["finished"])
+        self.score, self.helped = np.array(about["score"]), np.array(about["helped"])
+        self.finished = list(about["finished"])
 
     def close(self) -> None:
         """Let go of the environments."""
@@ -179,8 +181,9 @@ class Collector:
 
     def _keep_score(self, guided: NDArray[np.bool_]) -> None:
         self.score += self.reward
-        self.finished = (self.finished + self.score[self.done & ~guided].tolist())[-20:]
-        self.score[self.done] = 0.0
+        self.helped |= guided  # an episode that an expert drove in part is not the policy's
+        self.finished = (self.finished + self.score[self.done & ~self.helped].tolist())[-20:]
+        self.score[self.done], self.helped[self.done] = 0.0, False
 
 
 def _like(flags: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[np.bool_]:

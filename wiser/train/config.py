@@ -103,7 +103,7 @@ class TrainConfig:
     """Factor on the cloning term's gradient where it reaches the world model: what the expert heeds must be seen."""
 
     segment: int = 1000
-    """Updates between checkpoints."""
+    """Updates between checkpoints; there is one at every evaluation too."""
     life: int = 10_000
     """Updates after which the environments begin afresh, which cuts episodes short. A resumed run takes the actions of
     the current life again to come back exactly where it was; a shorter life makes that quicker."""

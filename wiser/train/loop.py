@@ -66,9 +66,10 @@ class Run:
         return Collector(self.config, self.model, self.replay, seed)
 
     def segment(self, note: Report) -> None:
-        """Collect and learn until the next checkpoint is due."""
+        """Collect and learn until the next checkpoint or evaluation is due."""
         config = self.config
-        end = min(config.updates, (self.update // config.segment + 1) * config.segment)
+        due = [(self.update // every + 1) * every for every in (config.segment, config.evaluate_every)]
+        end = min(config.updates, *due)
         terms: dict[str, list[float]] = {}
         since, began = self.update, time.perf_counter()
         while self.update < end:
