@@ -127,10 +127,10 @@ def main(workers: int = 2, only: tuple[str, ...] = ()) -> None:
 
     Args:
         workers: copies that are tried out side by side.
-        only: names of mutants, or parts of them; all by default.
+        only: names of mutants or of files, or parts of them; all by default.
     """
     began = time.perf_counter()
-    mutants = [mutant for mutant in read_table() if not only or any(part in mutant.name for part in only)]
+    mutants = [mutant for mutant in read_table() if not only or any(part in str(mutant[:2]) for part in only)]
     if not mutants:
         raise SystemExit(f"no mutant is called {' or '.join(only)}")
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
