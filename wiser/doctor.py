@@ -100,11 +100,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     lambda: check_import(
         "CARLA client", "carla", "pip install 'wiser[carla]'; the server is separate: docs/carla.md", needed=False
     ),
-    lambda: check_import("MuJoCo", "mujoco", "pip install mujoco (for Safety Gymnasium)", needed=False),
-    lambda: check_import("Crafter", "crafter", "pip install crafter", needed=False),
-    lambda: check_import(
-        "highway-env", "highway_env", "pip install highway-env (for benchmarks/driving.py)", "highway-env", False
-    ),
 )
 
 

@@ -24,11 +24,11 @@ FORMATS: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": 
 """Each with what keeps the date out of it."""
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; the marker tells them apart in grey.
-_COLOURS = ("#D55E00", "#E69F00", "#56B4E9", "#CC79A7", "#0072B2", "#009E73", "#7A818E")
-_MARKERS = "osv^DPX"
+_COLOURS = ("#D55E00", "#E69F00", "#56B4E9", "#CC79A7", "#0072B2", "#009E73", "#000000", "#7A818E")
+_MARKERS = "osv^DP*X"
 _PLACES = {
-    "base": 0, "augmented": 1, "dropout": 2, "rme": 3, "confident": 4, "exhaustive": 5,
-    "single": 0, "filter": 1, "reject": 4,
+    "base": 0, "augmented": 1, "dropout": 2, "rme": 3, "confident": 4, "exhaustive": 5, "calibrated": 6,
+    "single": 0, "filter": 1, "reject": 4, "reject-reference": 3, "predict": 6,
 }  # fmt: skip
 
 _RC: Any = {
