@@ -68,7 +68,7 @@ class Recipe:
 
 RECIPES = {
     "small/CartPole-v0": Recipe(steps=10_240),
-    "small/Pendulum-v0": Recipe(steps=10_240),
+    "small/Pendulum-v0": Recipe(steps=8_240),
     "small/Seek-v0": Recipe(steps=6_240, length=16),  # images cost most: half the replay of the others
 }
 
