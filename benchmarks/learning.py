@@ -193,8 +193,8 @@ def page(tasks: dict[str, Curves], chance: dict[str, float], command: str) -> st
         "joins vectors first, hence the more weights with vectors; with images the networks are the same. Learning "
         "rate, warm-up and replay were chosen on other seeds of ours and not tuned for either here. The image task was "
         "made easier twice until a pilot of ours learnt it: Catch (16 falling balls) and Seek on a grid of 4 x 4 cells "
-        "stayed at or below a random policy for as long as they were tried (5,440 and 7,040 steps); sheeprl was not tried "
-        "on those. Our steps include those by which environments are reset, sheeprl's do not.",
+        "stayed at or below a random policy for as long as they were tried (5,440 and 7,040 steps); sheeprl was not "
+        "tried on those. Our steps include those by which environments are reset, sheeprl's do not.",
     ]
     return "\n\n".join(parts) + "\n"
 
