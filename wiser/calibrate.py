@@ -40,12 +40,16 @@ def calibrate(
         threads: Torch threads.
     """
     torch.set_num_threads(threads)
-    model = load(agent)
-    found = calibrate_in(model, env, rows, steps, beginnings, seed)
+    console = Console()
+    try:
+        model = load(agent)
+        found = calibrate_in(model, env, rows, steps, beginnings, seed)
+    except ValueError as error:
+        console.print(f"[red]{error}[/]")
+        return 2
     where = out or model.folder
-    assert where is not None
     found.save(where)
-    Console().print(f"{agent}: {len(found.scores)} scores, {rows * steps} frames and {beginnings} beginnings: {where}")
+    console.print(f"{agent}: {len(found.scores)} scores, {rows * steps} frames and {beginnings} beginnings: {where}")
     return 0
 
 
