@@ -13,11 +13,11 @@ _EPSILON = 1e-4
 
 
 def init_weight(weight: Tensor, fan_in: int, scale: float = 1.0) -> None:
-    """Fill with a normal cut at two standard deviations, rescaled so that the variance is `scale / fan_in`."""
+    """Fill with a normal cut at two standard deviations, rescaled so that it is `scale / sqrt(fan_in)`."""
     if scale == 0.0:
         nn.init.zeros_(weight)
         return
-    std = math.sqrt(scale / fan_in) / 0.87962566  # standard deviation of the unit normal cut at +-2
+    std = scale / math.sqrt(fan_in) / 0.87962566  # standard deviation of the unit normal cut at +-2
     nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
 
 
@@ -71,13 +71,16 @@ class _RMSNormSiLU(torch.autograd.Function):
 
 
 class BlockLinear(nn.Module):
-    """Block-diagonal affine layer: each of `blocks` groups of units sees only its own part of the input."""
+    """Block-diagonal affine layer: each of `blocks` groups of units sees only its own part of the input.
+
+    As in DreamerV3 its weights begin as small as if every unit saw the whole input: gates begin half open.
+    """
 
     def __init__(self, inputs: int, outputs: int, blocks: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(blocks, inputs // blocks, outputs // blocks))
         self.bias = nn.Parameter(torch.zeros(outputs))
-        init_weight(self.weight, inputs // blocks)
+        init_weight(self.weight, inputs)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, blocks, inputs / blocks) -> (B, outputs)."""
