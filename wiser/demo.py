@@ -11,14 +11,18 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from wiser import seeds
+from wiser.envs.domain import domain_of, measures_of
 from wiser.evaluate import statistics
-from wiser.evaluate.methods import Method
+from wiser.evaluate.benchmark import mean_measures
+from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.records import Episode
-from wiser.evaluate.rollout import Moment, Trial, rollout
-from wiser.evaluate.watch import RecordRow
+from wiser.evaluate.treatments import find_treatment
+from wiser.evaluate.watch import RecordEpisode
 from wiser.faults import Scenario
 from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, to_html
+from wiser.rollout import Moment, Trial, Wave
+from wiser.spoken import spoken
 from wiser.worldmodel.store import load
 
 FIRST_SEED = seeds.DEMO.start
@@ -26,6 +30,7 @@ ONSET = 60
 LANES = {"clean": "none", "broken, no guard": "none", "broken, guarded": "greedy"}
 
 
+@spoken()
 def demo(
     agent: str = "four-lane/dropout",
     env: str = "wiser/FourLane-v0",
@@ -34,13 +39,13 @@ def demo(
     episodes: int = 16,
     out: Path = Path("demo"),
     threads: int = 2,
-) -> None:
+) -> int:
     """Drive the same episodes with clean sensors, with broken ones, and with broken ones under guard.
 
     Args:
         agent: a shipped agent or a model folder.
         env: where it drives.
-        fault: what breaks sensors, 6 seconds into every episode; `wiser faults` shows all of them.
+        fault: what breaks sensors, 60 steps into every episode; `wiser faults` shows all of them.
         broken: how many fail, drawn for each episode.
         episodes: driven side by side; the first one is recorded.
         out: folder of the page.
@@ -52,6 +57,7 @@ def demo(
     about = About(
         title=f"{fault} on {broken} of {len(model.sensors)} sensors", task=env, agent=agent, seeds=(FIRST_SEED,),
         command=f"wiser demo --agent {agent} --env {env} --fault {fault} --broken {broken}",
+        steps_per_second=domain_of(env).steps_per_second,
     )  # fmt: skip
     recorder = Recorder(model.sensors, LANES, about, beside(model.folder, model.digest))
     driven = {}
@@ -62,29 +68,30 @@ def demo(
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console) as bar:
-        for lane, selection in LANES.items():
+        for lane, treatment in LANES.items():
             task = bar.add_task(f"{lane:18s}", total=episodes)
             trial = Trial(env, episodes, FIRST_SEED, None if lane == "clean" else scenario)
-            record = RecordRow(recorder, lane, model, fault)
+            record = RecordEpisode(recorder, lane, model, fault)
 
-            def watch(moment: Moment, record: RecordRow = record, task: TaskID = task) -> None:
-                record(moment)
-                bar.update(task, completed=int((~moment.running).sum()))
+            def watch(wave: Wave, moment: Moment, record: RecordEpisode = record, task: TaskID = task) -> None:
+                record(wave, moment)
+                bar.update(task, completed=wave.start + wave.count - int(wave.book.running.sum()))
 
-            driven[lane] = rollout(model, Method("", selection), trial, watch)
-    console.print(_table(driven, about.title))
+            driven[lane] = run_episodes(model, find_treatment(treatment), trial, watch, watched=(0,))
+    console.print(_table(driven, about.title, env))
     page = to_html(recorder.recording(), out / "demo.html")
     console.print(f"The guard is never told what is broken. Watch the first episode: open {page}")
+    return 0
 
 
-def _table(driven: dict[str, list[Episode]], title: str) -> Table:
+def _table(driven: dict[str, list[Episode]], title: str, env: str) -> Table:
     table = Table(title=f"{title}: {len(driven['clean'])} episodes, the same for all")
-    for column in ("", "score (95 % interval)", "success", "collisions"):
+    means, declared = {lane: mean_measures(episodes) for lane, episodes in driven.items()}, measures_of(env)
+    shown = [name for name in declared if name in means["clean"]]
+    for column in ("", "score (95 % interval)", *(declared[name].title for name in shown)):
         table.add_column(column, justify="left" if not column else "right")
     for lane, episodes in driven.items():
         score = statistics.mean([[episode.score for episode in episodes]], np.random.default_rng(0))
-        success, collision = (np.mean([getattr(e, name) for e in episodes]) for name in ("success", "collision"))
-        table.add_row(
-            lane, f"{score.value:.0f} ({score.low:.0f} to {score.high:.0f})", f"{success:.0%}", f"{collision:.0%}"
-        )
+        more = [f"{means[lane][name]:.0%}" if declared[name].how == "any" else f"{means[lane][name]:.1f}" for name in shown]
+        table.add_row(lane, f"{score.value:.0f} ({score.low:.0f} to {score.high:.0f})", *more)
     return table

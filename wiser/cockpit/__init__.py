@@ -8,7 +8,7 @@
 `wiser cockpit` puts a page round it (docs/cockpit.md).
 """
 
-from wiser.cockpit.catalogue import METHODS, Catalogue, Choice
+from wiser.cockpit.catalogue import Catalogue, Choice
 from wiser.cockpit.session import Session
 
-__all__ = ["METHODS", "Catalogue", "Choice", "Session"]
+__all__ = ["Catalogue", "Choice", "Session"]

@@ -5,20 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from wiser.envs.domain import known_tasks
-from wiser.evaluate.methods import METHODS as EVALUATED
-from wiser.evaluate.methods import Method
-from wiser.guard import Rejection
-from wiser.guard.selection import SELECTIONS
+from wiser.evaluate.treatments import find_treatment
 from wiser.worldmodel.store import CONFIG, SHIPPED
-
-METHODS: dict[str, Method] = {
-    **{name: Method("", name, about=(kind.__doc__ or "").splitlines()[0]) for name, kind in SELECTIONS.items()},
-    "reject": Method("", rejection=Rejection(), about="Judge the reading as a whole: accept, repair or predict."),
-    "predict": Method(
-        "", rejection=EVALUATED["predict"].rejection, about="Predict what is normal neither in itself nor in context."
-    ),
-}
-"""Ways to treat an agent's sensors, whichever agent it is."""
 
 LARGEST_SEED = 2**31 - 1  # that every environment takes
 
@@ -32,21 +20,22 @@ class Choice:
     agent: str
     """A shipped agent, or a model folder."""
     left: str = "none"
-    """Name from `METHODS`."""
+    """Name of a treatment."""
     right: str = "greedy"
-    """Name from `METHODS`."""
+    """Name of a treatment."""
     seed: int = 0
     """Of the episode, of the faults and of the guards."""
+    blind_limit: int | None = None
+    """Steps without a trusted sensor after which the environment's safe action is taken, if it has one."""
 
     def __post_init__(self) -> None:
-        for method in self.methods:
-            if method not in METHODS:
-                raise ValueError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+        for treatment in self.treatments:
+            find_treatment(treatment)
         if not (isinstance(self.seed, int) and 0 <= self.seed <= LARGEST_SEED):
             raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, got {self.seed!r}")
 
     @property
-    def methods(self) -> tuple[str, str]:
+    def treatments(self) -> tuple[str, str]:
         """How the sides treat their sensors."""
         return self.left, self.right
 
@@ -70,14 +59,16 @@ class Catalogue:
     agents: dict[str, str] = field(default_factory=_shipped)
     """{name or folder: the environment it was trained in, empty if not known}."""
 
-    def choose(self, env: str | None, agent: str | None, left: str, right: str, seed: int) -> Choice:
+    def choose(
+        self, env: str | None, agent: str | None, left: str, right: str, seed: int, blind_limit: int | None = None
+    ) -> Choice:
         """Fill in what was not said, and offer what was said from now on."""
         home = self.agents.get(agent or "") or next(filter(None, self.agents.values()), next(iter(self.envs)))
         env = env or home
         agent = agent or self.agent_for(env)
         self.envs.setdefault(env, env)
         self.agents.setdefault(agent, "")
-        return Choice(env, agent, left, right, seed)
+        return Choice(env, agent, left, right, seed, blind_limit)
 
     def agent_for(self, env: str) -> str:
         """An agent that was trained there, or any; one that may lose sensors if there is a choice."""

@@ -19,6 +19,7 @@ def cockpit(
     left: str = "none",
     right: str = "greedy",
     seed: int = 0,
+    blind_limit: int | None = None,
     speed: float = 10.0,
     host: str = "127.0.0.1",
     port: int = 8765,
@@ -30,9 +31,10 @@ def cockpit(
     Args:
         env: Gymnasium id of the environment, such as wiser/StopSign-v0; by default one the agent was trained in.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
-        left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, reject, predict.
+        left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict.
         right: how the right side does.
         seed: of the episode and of everything random in it.
+        blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
         speed: steps a second to begin with; 10 is real time, 0 as fast as possible.
         host: address to listen on; the default is reachable from this machine only.
         port: to listen on; 0 takes a free one.
@@ -49,7 +51,7 @@ def cockpit(
     try:
         catalogue = Catalogue()
         listening = server.listen(host, port)
-        simulation = Simulation(Session(catalogue.choose(env, agent, left, right, seed)), Board(), speed)
+        simulation = Simulation(Session(catalogue.choose(env, agent, left, right, seed, blind_limit)), Board(), speed)
     except ValueError as error:
         console.print(f"[red]{error}[/]")
         return 2

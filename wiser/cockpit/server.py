@@ -23,7 +23,8 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
-from wiser.cockpit.catalogue import METHODS, Catalogue
+from wiser.cockpit.catalogue import Catalogue
+from wiser.evaluate.treatments import TREATMENTS
 from wiser.cockpit.door import Door
 from wiser.cockpit.orders import Orders
 from wiser.cockpit.simulation import Simulation
@@ -77,7 +78,7 @@ def greet(catalogue: Catalogue) -> str:
             "kind": "catalogue",
             "envs": catalogue.envs,
             "agents": catalogue.agents,
-            "methods": {name: method.about for name, method in METHODS.items()},
+            "methods": {name: treatment.about for name, treatment in TREATMENTS.items()},
             "faults": {name: fault.description for name, fault in FAULTS.items()},
             "forms": [suffix.removeprefix(".") for suffix in forms],
         }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from wiser.cockpit.catalogue import METHODS, Choice
+from wiser.cockpit.catalogue import Choice
 from wiser.cockpit.side import Side
+from wiser.envs.domain import domain_of
+from wiser.evaluate.treatments import find_treatment
 from wiser.faults import FAULTS, Signal
 from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, Recording
@@ -37,12 +39,16 @@ class Session:
         self._begin(choice, self.agent if same else load(choice.agent))
 
     def _begin(self, choice: Choice, agent: WorldModel) -> None:
-        sides = tuple(Side(agent, choice.env, METHODS[method], choice.seed) for method in choice.methods)
+        treatments = [replace(find_treatment(name), blind_limit=choice.blind_limit) for name in choice.treatments]
+        sides = tuple(Side(agent, choice.env, treatment, choice.seed) for treatment in treatments)
         self.close()
         self.choice, self.agent, self.sides = choice, agent, sides
-        self.lanes = name_lanes(choice.methods)
-        about = About(f"{choice.agent} in the cockpit", choice.env, choice.agent, (choice.seed,), command(choice))
-        lanes = dict(zip(self.lanes, choice.methods, strict=True))
+        self.lanes = name_lanes(choice.treatments)
+        about = About(
+            f"{choice.agent} in the cockpit", choice.env, choice.agent, (choice.seed,), command(choice),
+            steps_per_second=domain_of(choice.env).steps_per_second,
+        )  # fmt: skip
+        lanes = dict(zip(self.lanes, choice.treatments, strict=True))
         self.recorder = Recorder(agent.sensors, lanes, about, beside(agent.folder, agent.digest), limit=LONGEST)
         self.steps = 0
         self._rng = np.random.default_rng(choice.seed)
@@ -98,7 +104,7 @@ class Session:
 
     def faults_of(self, name: str) -> tuple[str, ...]:
         """The faults that can break a sensor."""
-        space = self.sides[0].env.observation_space[name]
+        space = self.sides[0].env.single_observation_space[name]
         signal = Signal.from_space(space)
         return () if signal is None else tuple(fault for fault in FAULTS if _applies(fault, signal, space.shape))
 
@@ -118,13 +124,14 @@ class Session:
 
 def command(choice: Choice) -> str:
     """What opens a cockpit with this choice; the clicks are yours."""
-    options = {f"--{name}": str(value) for name, value in asdict(choice).items()}
+    given = {name: value for name, value in asdict(choice).items() if value is not None}
+    options = {f"--{name.replace('_', '-')}": str(value) for name, value in given.items()}
     return shlex.join(["wiser", "cockpit", *(part for pair in options.items() for part in pair)])
 
 
-def name_lanes(methods: tuple[str, str]) -> tuple[str, str]:
+def name_lanes(treatments: tuple[str, str]) -> tuple[str, str]:
     """What the sides are called; each its own name."""
-    left, right = ("unguarded" if method == "none" else "guarded" for method in methods)
+    left, right = ("unguarded" if treatment == "none" else "guarded" for treatment in treatments)
     return (left, right) if left != right else (f"{left}, left", f"{right}, right")
 
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Literal, Protocol
 
 import gymnasium as gym
-from gymnasium.vector import VectorEnv
+from gymnasium.vector import SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
 
 Rows = VectorEnv[Any, Any, Any]
@@ -72,8 +72,18 @@ def _no_teacher(env: Rows) -> Teacher | None:
     return None
 
 
-def _render(env: gym.Env[Any, Any]) -> View:
-    return env.render if env.render_mode == "rgb_array" else lambda: None  # type: ignore[return-value]
+def _render(env: Rows, row: int) -> View:
+    """What the environment itself draws of a row, if it was made to draw."""
+    if env.render_mode != "rgb_array":
+        return lambda: None
+    if isinstance(env.unwrapped, SyncVectorEnv):
+        return env.unwrapped.envs[row].render  # type: ignore[return-value]
+
+    def draw() -> NDArray[Any] | None:
+        pictures = env.render()
+        return None if pictures is None else pictures[row]
+
+    return draw
 
 
 @dataclass(frozen=True)
@@ -98,8 +108,11 @@ class Domain:
     """Whether its environments can be made with some of their sensors only, by the option `sensors`."""
     teacher: Callable[[Rows], Teacher | None] = _no_teacher
     """A scripted expert of an environment, if there is one."""
-    view: Callable[[gym.Env[Any, Any]], View] = _render
-    """What draws a single environment for people, as it really is."""
+    view: Callable[[Rows, int], View] = _render
+    """What draws one row for people, as it really is."""
+    novelties: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """Disturbances of its own besides sensor faults: functions of intensity, proportion, onset and seed that give a
+    `wiser.rollout.Disturbance`."""
     fallback: Callable[[str, gym.Space[Any]], Any] | None = None
     """The safe action, in an environment with this id and action space, when blind for too long."""
 
@@ -145,6 +158,14 @@ def references(task: str) -> tuple[float, float] | None:
         if task in (known.name, known.env) and known.random is not None and known.expert is not None:
             return known.random, known.expert
     return None
+
+
+def measures_of(task: str) -> Mapping[str, Measure]:
+    """What episodes of a task are judged by besides their score; the task is named as in ledgers."""
+    for domain in _DOMAINS:
+        if any(task in (known.name, known.env) for known in domain.tasks):
+            return domain.measures
+    return _ANY.measures
 
 
 def find_task(name: str) -> Task:

@@ -22,42 +22,34 @@ def make_rows(
     sensors: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     processes: bool = False,
+    pictures: bool = False,
 ) -> Rows:
     """Make `rows` environments with Dict observations that begin the next episode by themselves (NEXT_STEP).
 
     By the id's own vector form if there is one; else stepped one after another, or each in a process of its own. Only
-    `sensors` are observed, or all without any. `options` go to the environment.
+    `sensors` are observed, or all without any. `options` go to the environment. With `pictures` it is made to draw
+    itself for people, where it can.
     """
     kwargs, wanted = dict(options or {}), tuple(sensors)
     if wanted and domain_of(env).chooses_sensors:
         kwargs["sensors"], wanted = wanted, ()
     spec = spec_of(env)
     try:
-        if spec.vector_entry_point is not None and not processes:
-            made = gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **kwargs)
-        else:
-            mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
-            shaped: list[Any] = [partial(as_sensors, names=wanted)]
-            made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=shaped, **kwargs)
+        made = _make(spec, rows, wanted, processes, kwargs | ({"render_mode": "rgb_array"} if pictures else {}))
     except (gym.error.Error, ImportError, TypeError) as error:
+        if pictures and not isinstance(error, ImportError):  # it may draw nothing
+            return make_rows(env, rows, sensors, options, processes)
         raise ValueError(f"cannot make {env}: {error}") from error
     if made.metadata.get("autoreset_mode") != AutoresetMode.NEXT_STEP:
         raise ValueError(f"environments are stepped with autoreset NEXT_STEP, {env} has another mode")
     return made
 
 
-def make_one(env: str, options: Mapping[str, Any] | None = None) -> gym.Env[Any, Any]:
-    """Make a single environment with Dict observations, and with pictures for people where it has any."""
-    spec = spec_of(env)
-    kwargs = dict(options or {})
-    try:
-        try:
-            made = gym.make(spec, render_mode="rgb_array", **kwargs)
-        except (TypeError, gym.error.UnsupportedMode):  # it draws nothing
-            made = gym.make(spec, **kwargs)
-    except (gym.error.Error, ImportError, TypeError) as error:
-        raise ValueError(f"cannot make {env}: {error}") from error
-    return as_sensors(made)
+def _make(spec: Any, rows: int, sensors: tuple[str, ...], processes: bool, kwargs: dict[str, Any]) -> Rows:
+    if spec.vector_entry_point is not None and not processes:
+        return gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **kwargs)
+    mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
+    return gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=[partial(as_sensors, names=sensors)], **kwargs)
 
 
 def as_sensors(env: gym.Env[Any, Any], names: Sequence[str] = ()) -> gym.Env[Any, Any]:

@@ -1,11 +1,11 @@
-"""`wiser eval AGENT` drives some episodes; `wiser sweep PLAN` runs what is missing of a plan, and keeps it."""
+"""`wiser eval` and `wiser sweep`."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -14,35 +14,44 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from wiser import seeds
+from wiser.envs.domain import domain_of, find_task, measures_of
+from wiser.envs.options import read_options
 from wiser.evaluate import statistics
-from wiser.evaluate.benchmark import describe
+from wiser.evaluate.benchmark import describe, mean_measures
 from wiser.evaluate.engines import Engine, engine_by_name
+from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.ledger import Ledger
-from wiser.evaluate.methods import Method
-from wiser.evaluate.rollout import Trial, rollout
-from wiser.evaluate.sweep import Plan
-from wiser.evaluate.watch import RecordRow
+from wiser.evaluate.plan import Plan
+from wiser.evaluate.records import Episode
+from wiser.evaluate.treatments import Treatment, find_treatment
+from wiser.evaluate.watch import RecordEpisode
 from wiser.faults import Scenario
 from wiser.guard.calibration import beside
-from wiser.record import About, Recorder
+from wiser.record import About, Recorder, check_target
 from wiser.record import export as export_recording
+from wiser.rollout import Trial
+from wiser.spoken import spoken
 from wiser.worldmodel.store import load
 
 QUIET = 60.0
 """Seconds between lines of progress where there is no terminal to draw a bar in."""
 
 
+@spoken()
 def evaluate(
     agent: Annotated[str, tyro.conf.Positional],
     env: Annotated[str, tyro.conf.Positional],
-    methods: tuple[str, ...] = ("none", "greedy"),
+    treatments: tuple[str, ...] = ("none", "greedy"),
     fault: str | None = None,
     broken: int = 1,
     intensity: float = 1.0,
     proportion: float = 1.0,
     onset: int = 0,
+    blind_limit: int | None = None,
     episodes: int = 16,
+    rows: int | None = None,
     seed: int = seeds.TRYING.start,
+    env_options: tuple[str, ...] = (),
     record: Path | None = None,
     threads: int = 2,
 ) -> int:
@@ -50,50 +59,71 @@ def evaluate(
 
     Args:
         agent: a shipped agent or a model folder.
-        env: Gymnasium id of the environment, such as wiser/FourLane-v0.
-        methods: ways to select sensors: none, greedy, exhaustive, calibrated, random.
+        env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form package.module:Name-v0.
+        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict.
         fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
         broken: how many fail, drawn for each episode.
         intensity: how badly; 0 is clean, 1 severe.
         proportion: share of the steps at which they are broken.
         onset: first step at which anything breaks.
-        episodes: driven side by side, the same ones for every method.
+        blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
+        episodes: how many, the same ones for every treatment.
+        rows: environments side by side; all episodes at once by default.
         seed: of the first episode; by default those that no published figure uses.
-        record: write the first episode of every method to this file: .html, .mp4, .gif, .rrd or .npz.
+        env_options: of the environment, as name=value.
+        record: write the first episode of every treatment to this file: .html, .mp4, .gif, .rrd or .npz.
         threads: Torch threads.
     """
     torch.set_num_threads(threads)
-    console = Console()
-    try:
-        model = load(agent)
-        scenario = None
-        if fault is not None:
-            scenario = Scenario(
-                faults=(fault,), sensors=broken, intensity=intensity, proportion=proportion, onset=onset, seed=seed
-            )
-        about = About(f"{agent}: {describe(scenario) if scenario else 'clean'}", env, agent, (seed,))
-        recorder = Recorder(model.sensors, {name: name for name in methods}, about, beside(model.folder, model.digest))
-        for name in methods:
-            watch = RecordRow(recorder, name, model, fault or "") if record else None
-            driven = rollout(model, Method("", name), Trial(env, episodes, seed, scenario), watch)
-            score = statistics.mean([[episode.score for episode in driven]], np.random.default_rng(seed))
-            success = np.mean([bool(episode.success) for episode in driven])
-            console.print(
-                f"{name:12s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %), "
-                f"success {success:.0%}, {episodes} episodes"
-            )
-        if record:
-            console.print(f"Recorded: {export_recording(recorder.recording(), record)}")
-    except ValueError as error:
-        console.print(f"[red]{error}[/]")
-        return 2
+    console, model, task = Console(), load(agent), find_task(env)
+    scenario = None
+    if fault is not None:
+        scenario = Scenario(
+            faults=(fault,), sensors=broken, intensity=intensity, proportion=proportion, onset=onset, seed=seed
+        )
+    trial = Trial(task.env, episodes, seed, scenario, read_options(env_options), rows)
+    chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in treatments}
+    recorder = None if record is None else _recorder(model, agent, trial, tuple(chosen), record)
+    for name, treatment in chosen.items():
+        driven = _drive(model, treatment, trial, recorder, name)
+        console.print(_line(name, driven, task.env, seed), highlight=False)
+    if recorder is not None and record is not None:
+        console.print(f"Recorded: {export_recording(recorder.recording(), record)}")
     return 0
 
 
+def _recorder(model: Any, agent: str, trial: Trial, lanes: tuple[str, ...], target: Path) -> Recorder:
+    """A recorder whose recording can be written to `target`, which is checked before anything is driven."""
+    check_target(target)
+    what = describe(trial.disturbance) if isinstance(trial.disturbance, Scenario) else "clean"
+    speed = domain_of(trial.env).steps_per_second
+    about = About(f"{agent}: {what}", trial.env, agent, (trial.seed,), steps_per_second=speed)
+    return Recorder(model.sensors, {name: name for name in lanes}, about, beside(model.folder, model.digest))
+
+
+def _drive(model: Any, treatment: Treatment, trial: Trial, recorder: Recorder | None, lane: str) -> list[Episode]:
+    if recorder is None:
+        return run_episodes(model, treatment, trial)
+    fault = trial.disturbance.name if trial.disturbance else ""
+    return run_episodes(model, treatment, trial, RecordEpisode(recorder, lane, model, fault), watched=(0,))
+
+
+def _line(name: str, driven: list[Episode], env: str, seed: int) -> str:
+    """How a treatment did, in a line."""
+    score = statistics.mean([[episode.score for episode in driven]], np.random.default_rng(seed))
+    declared = measures_of(env)
+    more = "".join(f", {declared[key].title} {value:.2f}" for key, value in mean_measures(driven).items())
+    return (
+        f"{name:16s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %){more}, "
+        f"{len(driven)} episodes"
+    )
+
+
+@spoken("Stopped. The same command goes on from here.")
 def sweep(
     plan: Annotated[str, tyro.conf.Positional],
     out: Path | None = None,
-    steps: int | None = None,
+    episodes: int | None = None,
     engine: Literal["local", "ray"] = "local",
     workers: int = 2,
     address: str | None = None,
@@ -104,46 +134,38 @@ def sweep(
     Args:
         plan: a preset (quick, driving-multi, driving-single, ...) or a YAML file.
         out: folder of the ledger; results/PLAN by default.
-        steps: budget of each cell, instead of the plan's.
+        episodes: of each cell, instead of the plan's.
         engine: processes on this machine, or a Ray cluster.
         workers: cells under way at once.
         address: of a running Ray cluster; none starts one here.
         export: also write CSV and Parquet tables at the end.
     """
-    console = Console()
     folder = out or Path("results") / Path(plan).stem
-    try:
-        return _sweep(Plan.read(plan), folder, steps, engine_by_name(engine, workers, address), export, console)
-    except (ValueError, RuntimeError) as error:
-        console.print(f"[red]{error}[/]")
-        return 2
-    except KeyboardInterrupt:
-        console.print("Stopped. The same command goes on from here.")
-        return 130
+    return _sweep(plan, folder, episodes, engine_by_name(engine, workers, address), export)
 
 
-def _sweep(plan: Plan, folder: Path, steps: int | None, engine: Engine, export: bool, console: Console) -> int:
-    plan = plan if steps is None else replace(plan, steps=steps)
+def _sweep(name: str, folder: Path, episodes: int | None, engine: Engine, export: bool) -> int:
+    plan, console = Plan.read(name), Console()
+    jobs = (plan if episodes is None else replace(plan, episodes=episodes)).jobs()
     ledger = Ledger.of(folder)
-    cells = plan.cells()
     finished = ledger.finished()
-    missing = [cell for cell in cells if cell.key not in finished]
+    missing = [job for job in jobs if job.cell.key not in finished]
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
         TextColumn("{task.fields[cell]}"),
     )  # fmt: skip
     with Progress(*columns, console=console) as bar:
-        task = bar.add_task("cells", total=len(cells), completed=len(cells) - len(missing), cell="starting workers")
-        spoken = time.monotonic()
-        for cell, episodes, seconds in engine.run(missing):
-            ledger.write(cell, episodes, seconds)
-            bar.update(task, advance=1, cell=f"{cell.task} {cell.fault} x{cell.failures} {cell.method}")
-            if not console.is_terminal and time.monotonic() - spoken >= QUIET:
-                spoken = time.monotonic()
+        task = bar.add_task("cells", total=len(jobs), completed=len(jobs) - len(missing), cell="starting workers")
+        spoken_at = time.monotonic()
+        for cell, driven, seconds in engine.run(missing):
+            ledger.write(cell, driven, seconds)
+            bar.update(task, advance=1, cell=f"{cell.task} {cell.disturbance} x{cell.failures} {cell.contender}")
+            if not console.is_terminal and time.monotonic() - spoken_at >= QUIET:
+                spoken_at = time.monotonic()
                 state = bar.tasks[task]
                 minutes = (state.time_remaining or 0) / 60
-                console.print(f"{state.completed:.0f} of {len(cells)} cells, {minutes:.0f} minutes left")
+                console.print(f"{state.completed:.0f} of {len(jobs)} cells, {minutes:.0f} minutes left")
     if export:
         ledger.export(folder)
-    console.print(f"{len(cells)} cells in {ledger.path}")
+    console.print(f"{len(jobs)} cells in {ledger.path}")
     return 0

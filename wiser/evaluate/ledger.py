@@ -26,7 +26,7 @@ MARK = 0x57495345
 PATIENCE = 60.0
 """Seconds to wait for another process to finish writing; a write takes milliseconds."""
 CELL, EPISODE = columns(Cell), columns(Episode)
-SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER"}
+SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
 
 
 class LedgerError(ValueError):
@@ -90,10 +90,8 @@ class Ledger:
         return fresh
 
     def cells(self) -> list[dict[str, Any]]:
-        """One dictionary per cell, by key: its fields, how many episodes it has and the seconds it took."""
-        return self._select(f"""
-            SELECT key, {_names(CELL)}, (SELECT count(*) FROM episodes WHERE cell = key) AS episodes, {TIMING}
-            FROM cells ORDER BY key""")
+        """One dictionary per cell, by key: its fields and the seconds it took."""
+        return self._select(f"SELECT key, {_names(CELL)}, {TIMING} FROM cells ORDER BY key")
 
     def episodes(self, key: str) -> list[Episode]:
         """Episodes of one cell, by index; none if the cell is not there."""
@@ -102,11 +100,9 @@ class Ledger:
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary of plain values per episode, with the fields of its cell, by key and index."""
-        joined = self._select(f"""
+        return self._select(f"""
             SELECT key, {_names(CELL)}, {_names(EPISODE, "episodes.")}
             FROM cells JOIN episodes ON cell = key ORDER BY key, "index" """)
-        flags = [name for name, kind in EPISODE.items() if kind is bool]
-        return [row | {name: None if row[name] is None else bool(row[name]) for name in flags} for row in joined]
 
     def fingerprint(self) -> str:
         """Digest of everything but the timing: equal if and only if two sweeps came to the same results."""

@@ -1,9 +1,13 @@
-"""A ledger as tables for other tools: CSV always, Parquet with the extra `evaluate`."""
+"""A ledger as tables for other tools: CSV always, Parquet with the extra `evaluate`.
+
+What an episode holds by name, its measures and its modes, has a column for each name: `measure/success`.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,18 +17,26 @@ from wiser.evaluate.detection import FIGURES, Detection
 from wiser.evaluate.records import Cell, Episode, columns
 from wiser.worldmodel.store import write_atomic
 
-EPISODES = {"key": str, **columns(Cell), **columns(Episode), **dict.fromkeys(FIGURES, float)}
-CELLS = {"key": str, **columns(Cell), "episodes": int, "seconds": float}
+GROUPS = {"measures": "measure/", "modes": "mode/"}
+EPISODES = {
+    "key": str,
+    **columns(Cell),
+    **{name: kind for name, kind in columns(Episode).items() if name not in GROUPS},
+    **dict.fromkeys(FIGURES, float),
+}
+CELLS = {"key": str, **columns(Cell), "seconds": float}
 EPISODE_FILE, CELL_FILE = "episodes.parquet", "cells.csv"
 
 
 def write_tables(folder: Path, episodes: list[dict[str, Any]], cells: list[dict[str, Any]]) -> None:
     """Write `episodes.csv`, `cells.csv`, then `episodes.parquet`; ImportError if there is no pyarrow for the last."""
-    episodes = [row | _figures(row["detection"]) for row in episodes]
+    spread = [_spread(row) | _figures(row["detection"]) for row in episodes]
+    named = sorted({name for row in spread for name in row} - set(EPISODES))
+    kinds = EPISODES | dict.fromkeys(named, float)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(folder / "episodes.csv", _csv(EPISODES, episodes))
+    write_atomic(folder / "episodes.csv", _csv(kinds, spread))
     write_atomic(folder / CELL_FILE, _csv(CELLS, cells))
-    write_atomic(folder / EPISODE_FILE, _parquet(EPISODES, episodes))
+    write_atomic(folder / EPISODE_FILE, _parquet(kinds, spread))
 
 
 def has_tables(folder: Path) -> bool:
@@ -42,10 +54,25 @@ def read_tables(folder: Path) -> Iterator[tuple[Cell, list[Episode], float]]:
     if set(seconds) != set(rows):
         raise ValueError(f"{EPISODE_FILE} and {CELL_FILE} are not of the same sweep")
     for key, group in rows.items():
-        cell = Cell(**{name: group[0][name] for name in columns(Cell) if name in group[0]})
+        cell = Cell(**{name: group[0][name] for name in columns(Cell)})
         if cell.key != key:
             raise ValueError(f"{EPISODE_FILE} was changed, or written by another release: it calls {cell} {key}")
-        yield cell, [Episode.from_row({name: row[name] for name in columns(Episode)}) for row in group], seconds[key]
+        yield cell, [Episode.from_row(_gather(row)) for row in group], seconds[key]
+
+
+def _spread(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the ledger with a column for each thing that has a name."""
+    named = {prefix + name: value for group, prefix in GROUPS.items() for name, value in json.loads(row[group]).items()}
+    return {name: value for name, value in row.items() if name not in GROUPS} | named
+
+
+def _gather(row: dict[str, Any]) -> dict[str, Any]:
+    """The inverse of `_spread`, without the columns of the cell."""
+    plain = {name: row[name] for name in columns(Episode) if name not in GROUPS}
+    for group, prefix in GROUPS.items():
+        found = {name.removeprefix(prefix): row[name] for name in row if name.startswith(prefix)}
+        plain[group] = json.dumps({name: value for name, value in found.items() if value is not None})
+    return plain
 
 
 def _figures(detection: str | None) -> dict[str, float | None]:
@@ -62,7 +89,7 @@ def _csv(kinds: dict[str, type], rows: list[dict[str, Any]]) -> bytes:
 
 def _parquet(kinds: dict[str, type], rows: list[dict[str, Any]]) -> bytes:
     pyarrow = _arrow()
-    arrow = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
+    arrow = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
     schema = pyarrow.schema([(name, arrow[kind]) for name, kind in kinds.items()])
     data = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), data, compression="zstd", compression_level=19)

@@ -1,28 +1,26 @@
-"""Record one row of a rollout while it runs."""
+"""Record one episode of a trial while it is driven."""
 
 from __future__ import annotations
 
-from wiser.evaluate.rollout import Moment
-from wiser.record import Recorder
+from wiser.record import Recorder, broken_now
+from wiser.rollout import Moment, Wave
 from wiser.worldmodel.protocol import WorldModel
 
 
-class RecordRow:
-    """Give this to `rollout` as `watch`: it adds each step of one row to a lane of a recorder."""
+class RecordEpisode:
+    """Give this to `run_episodes` as `watch`: it adds each step of one episode to a lane of a recorder."""
 
-    def __init__(self, recorder: Recorder, lane: str, agent: WorldModel, fault: str = "", row: int = 0) -> None:
-        self.recorder, self.lane, self.agent, self.fault, self.row = recorder, lane, agent, fault, row
-        self.over = False
+    def __init__(self, recorder: Recorder, lane: str, agent: WorldModel, fault: str = "", episode: int = 0) -> None:
+        self.recorder, self.lane, self.agent, self.fault, self.episode = recorder, lane, agent, fault, episode
 
-    def __call__(self, moment: Moment) -> None:
-        """Add a step, unless the row's episode is over."""
-        if self.over:
+    def __call__(self, wave: Wave, moment: Moment) -> None:
+        """Add a step, if the episode is in this wave and still runs."""
+        row = self.episode - wave.start
+        if not 0 <= row < wave.count or not wave.book.counted[row]:
             return
-        broken = zip(moment.verdict.sensors, moment.broken[self.row], strict=True)
-        self.over = not moment.running[self.row]
         self.recorder.add(
-            self.lane, moment.obs, moment.verdict, row=self.row, reward=moment.reward,
-            broken={name: (self.fault, 1.0) for name, hit in broken if hit},
+            self.lane, moment.obs, moment.verdict, row=row, reward=moment.reward,
+            broken=broken_now(moment.verdict.sensors, moment.intensity[row], self.fault),
             prediction=self.agent.decode(moment.belief) if self.agent.decodes else None,
-            outcome=moment.outcome(self.row) if self.over else "",
+            view=moment.pictures.get(row), outcome=wave.book.outcome[row],
         )  # fmt: skip

@@ -71,6 +71,17 @@ class Scenario:
         if self.schedule == "contiguous" and self.proportion < 1:
             _require(self.horizon is not None, "a contiguous proportion below 1 needs a horizon", self.horizon)
 
+    @property
+    def name(self) -> str:
+        """Its faults, for ledgers and figures."""
+        return " + ".join(self.faults)
+
+    def apply(self, env: Any, row: int = 0) -> Any:
+        """Break the sensors of an environment whose first row is the `row`-th of those that run side by side."""
+        from wiser.faults.wrapper import SensorFaults  # the wrapper needs the scenario first
+
+        return SensorFaults(env, self, row)
+
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, for YAML and JSON."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

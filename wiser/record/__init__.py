@@ -6,7 +6,7 @@
 >>> recording.save("glare.npz"), export(recording, "glare.html")
 """
 
-from wiser.record.export import export
+from wiser.record.export import check_target, export
 from wiser.record.film import save_film, to_gif, to_mp4
 from wiser.record.recorder import Recorder, broken_now
 from wiser.record.recording import About, Lane, Recording, RecordingError
@@ -20,6 +20,7 @@ __all__ = [
     "Recording",
     "RecordingError",
     "broken_now",
+    "check_target",
     "export",
     "save_film",
     "to_gif",

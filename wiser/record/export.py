@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,17 @@ FORMS: dict[str, Callable[[Recording, str | Path], Path]] = {
 
 def export(recording: Recording, path: str | Path) -> Path:
     """Write a recording: .npz (itself, `Recording.load` reads it), .html, .mp4, .gif or .rrd."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMS:
+    check_target(path)
+    return FORMS[Path(path).suffix.lower()](recording, path)
+
+
+def check_target(path: str | Path) -> None:
+    """Raise before anything is driven where a recording could not be written afterwards."""
+    path = Path(path)
+    if path.suffix.lower() not in FORMS:
         raise ValueError(f"cannot write {path}: a recording can become {', '.join(FORMS)}")
-    return FORMS[suffix](recording, path)
+    if path.is_dir():
+        raise ValueError(f"cannot write {path}: it is a folder")
+    home = next(folder for folder in path.absolute().parents if folder.exists())
+    if not home.is_dir() or not os.access(home, os.W_OK):
+        raise ValueError(f"cannot write {path}: {home} is not a folder one may write to")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wiser.evaluate import Detection
-from wiser.evaluate.methods import METHODS
 from wiser.report import style
 from wiser.report.exhibit import NOTHING, Exhibit, Kind, Table, figure_text
 from wiser.report.results import Sweep
@@ -35,28 +34,28 @@ EXPLAINED = (
 def detections(sweep: Sweep, task: str) -> dict[tuple[str, str], Detection]:
     """By method and fault: everything measured under the fault, pooled with the method's clean episodes."""
     found = {}
-    for method in sweep.methods:
-        for fault in sweep.faults:
-            points = [sweep.points[s] for s in sweep.faulty if (s.task, s.method, s.fault) == (task, method, fault)]
+    for method in sweep.contenders:
+        for fault in sweep.disturbances:
+            settings = [s for s in sweep.faulty if (s.task, s.contender, s.disturbance) == (task, method, fault)]
+            points = [sweep.points[setting] for setting in settings]
             measured = [point.detection for point in (*points, sweep.clean(task, method)) if point and point.detection]
             if any(detection.faulty_steps for detection in measured):
                 found[method, fault] = Detection.pool(measured)
     return found
 
 
-def distrusts(method: str) -> bool:
-    """Whether a method can distrust a sensor at all; one the library does not know is asked in earnest."""
-    known = METHODS.get(method)
-    return known is None or known.selection != "none" or known.rejection is not None
+def distrusts(treatment: str) -> bool:
+    """Whether a treatment can distrust a sensor at all."""
+    return treatment not in ("none", "median")
 
 
-def table(task: str, found: dict[tuple[str, str], Detection]) -> Table:
+def table(sweep: Sweep, task: str, found: dict[tuple[str, str], Detection]) -> Table:
     """One row per method and fault."""
     rows = []
     for (method, fault), detection in found.items():
         figures = detection.figures()
         cells = [
-            figure_text(figures[name], digits) if distrusts(method) or name in OF_SURPRISE else NOTHING
+            figure_text(figures[name], digits) if distrusts(sweep.treatments[method]) or name in OF_SURPRISE else NOTHING
             for name, (_, digits) in COLUMNS.items()
         ]
         rows.append((method, fault, *cells))
@@ -66,17 +65,16 @@ def table(task: str, found: dict[tuple[str, str], Detection]) -> Table:
 def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     """One table per task."""
     found = {task: detections(sweep, task) for task in sweep.tasks}
-    tables = tuple(table(task, cells) for task, cells in found.items() if cells)
+    tables = tuple(table(sweep, task, cells) for task, cells in found.items() if cells)
     if not tables:
         return
-    unclean = [f"{s.task} {s.method}" for s in sweep.faulty if sweep.clean(s.task, s.method) is None]
+    unclean = [f"{s.task} {s.contender}" for s in sweep.faulty if sweep.clean(s.task, s.contender) is None]
     lacking = f" No clean cell: {', '.join(dict.fromkeys(unclean))}." if unclean else ""
-    budgets = ", ".join(f"{budget:,}" for budget in sorted({point.budget for point in sweep.points.values()}))
     episodes = sum(point.episodes for point in sweep.points.values())
     yield Exhibit(
         "detection",
         TITLE,
-        f"{EXPLAINED} Counts over {episodes:,} episodes (budget {budgets} steps per cell), without intervals.{lacking}",
+        f"{EXPLAINED} Counts over {episodes:,} episodes, without intervals.{lacking}",
         tables=tables,
     )
 

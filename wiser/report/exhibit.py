@@ -62,14 +62,13 @@ class Kind:
 
 
 def how_measured(points: Iterable[Point], interval: str = INTERVAL) -> str:
-    """Episodes, seeds, budget and interval behind some points, for captions."""
+    """Episodes, seeds and interval behind some points, for captions."""
     points = list(points)
     episodes = [point.episodes for point in points]
     seeds = sorted({seed for point in points for seed in point.scores})
-    budgets = sorted({point.budget for point in points})
     return (
-        f"{_span(episodes)} episodes per point (budget {_listed(budgets)} steps per cell; "
-        f"{'seed' if len(seeds) == 1 else 'seeds'} {_listed(seeds)}); {interval}. {ONE_AGENT}"
+        f"{_span(episodes)} episodes per point ({'seed' if len(seeds) == 1 else 'seeds'} {_listed(seeds)}); "
+        f"{interval}. {ONE_AGENT}"
     )
 
 
@@ -86,10 +85,10 @@ def missing_from(sweep: Sweep, expected: Iterable[Setting]) -> str:
 
 def describe(setting: Setting) -> str:
     """A setting in a few words."""
-    if not setting.failures:
-        return f"{setting.task} {setting.method} clean"
+    if setting.clean:
+        return f"{setting.task} {setting.contender} clean"
     harm = "" if (setting.intensity, setting.proportion) == (1, 1) else f" {setting.intensity:g}/{setting.proportion:g}"
-    return f"{setting.task} {setting.method} {setting.fault}{harm} x{setting.failures}"
+    return f"{setting.task} {setting.contender} {setting.disturbance}{harm} x{setting.failures}"
 
 
 def sensors(number: int) -> str:

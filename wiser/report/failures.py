@@ -1,4 +1,4 @@
-"""How the score falls as more and more sensors fail."""
+"""How the score, and whatever else episodes are judged by, changes as more and more sensors fail."""
 
 from __future__ import annotations
 
@@ -9,117 +9,150 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from wiser.envs.domain import references
+from wiser.envs.domain import measures_of, references
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, how_measured, missing_from
 from wiser.report.results import Point, Setting, Sweep, clean_setting
 
+SCORE = "score"
 TITLE = "Score against the number of failed sensors"
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One task under one fault."""
+    """One task under one disturbance."""
 
     task: str
-    fault: str
+    disturbance: str
     curves: dict[str, dict[int, Estimate]]
-    """Mean score by method, then by number of failed sensors; what the ledger lacks is not there."""
+    """Mean of a measure by contender, then by number of failed sensors; what the ledger lacks is not there."""
 
 
-def panels(sweep: Sweep) -> list[Panel]:
-    """All tasks, each under all faults; none if the sweep has fewer than two numbers of failures besides 0."""
+def panels(sweep: Sweep, measure: str = SCORE) -> list[Panel]:
+    """All tasks, each under all disturbances; none if the sweep has fewer than two numbers of failures besides 0."""
     if len({setting.failures for setting in sweep.faulty}) < 2:
         return []
     return [
-        Panel(task, fault, {method: _curve(sweep, task, method, fault) for method in sweep.methods})
+        Panel(task, what, {name: _curve(sweep, task, name, what, measure) for name in sweep.contenders})
         for task in sweep.tasks
-        for fault in sweep.faults
+        for what in sweep.disturbances
     ]
 
 
-def _curve(sweep: Sweep, task: str, method: str, fault: str) -> dict[int, Estimate]:
-    points = {setting.failures: sweep.points.get(setting) for setting in _settings(sweep, task, method, fault)}
-    return {failures: mean_score(point) for failures, point in points.items() if point is not None}
+def _curve(sweep: Sweep, task: str, contender: str, disturbance: str, measure: str) -> dict[int, Estimate]:
+    points = {s.failures: sweep.points.get(s) for s in _settings(sweep, task, contender, disturbance)}
+    return {n: mean_of(point, measure) for n, point in points.items() if point is not None and point.strata_of(measure)}
 
 
-def _settings(sweep: Sweep, task: str, method: str, fault: str) -> Iterator[Setting]:
+def _settings(sweep: Sweep, task: str, contender: str, disturbance: str) -> Iterator[Setting]:
     """The clean setting, then every number of failures at the largest intensity and proportion."""
-    yield clean_setting(task, method)
+    yield clean_setting(task, contender)
     for failures in sorted({setting.failures for setting in sweep.faulty}):
-        yield Setting(task, method, fault, *sweep.harshest, failures)
+        yield Setting(task, contender, disturbance, *sweep.harshest, failures)
+
+
+def mean_of(point: Point, measure: str) -> Estimate:
+    """Mean over seeds of the mean of a measure."""
+    return statistics.mean(point.strata_of(measure), np.random.default_rng(0))
 
 
 def mean_score(point: Point) -> Estimate:
     """Mean over seeds of the mean score."""
-    return statistics.mean(point.strata, np.random.default_rng(0))
+    return mean_of(point, SCORE)
 
 
-def draw(found: list[Panel]) -> Figure:
-    """Tasks as rows with heights of their own, faults as columns."""
-    tasks, faults = (list(dict.fromkeys(getattr(panel, name) for panel in found)) for name in ("task", "fault"))
-    figure, axes = style.panels(len(tasks), len(faults), 1.45, sharex=True, sharey="row")
+def draw(found: list[Panel], measure: str = SCORE) -> Figure:
+    """Tasks as rows with heights of their own, disturbances as columns."""
+    tasks, whats = (list(dict.fromkeys(getattr(panel, name) for panel in found)) for name in ("task", "disturbance"))
+    figure, axes = style.panels(len(tasks), len(whats), 1.45, sharex=True, sharey="row")
     for panel in found:
-        row, column = tasks.index(panel.task), faults.index(panel.fault)
-        _draw_panel(axes[row, column], panel, name_lines=column == len(faults) - 1)
+        row, column = tasks.index(panel.task), whats.index(panel.disturbance)
+        _draw_panel(axes[row, column], panel)
+        if measure == SCORE:
+            _draw_references(axes[row, column], panel.task, named=column == len(whats) - 1)
         if row == 0:
-            axes[row, column].set_title(panel.fault)
+            axes[row, column].set_title(panel.disturbance)
         if row == len(tasks) - 1:
             axes[row, column].set_xlabel("failed sensors")
         if column == 0:
-            axes[row, column].set_ylabel(f"{style.spaced(panel.task)}\nscore")
+            axes[row, column].set_ylabel(f"{style.spaced(panel.task)}\n{_word(panel.task, measure)}")
     style.legend(figure, axes[0, 0], len(found[0].curves))
     return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel, name_lines: bool) -> None:
+def _draw_panel(axes: Axes, panel: Panel) -> None:
     failures = sorted({failures for curve in panel.curves.values() for failures in curve})
-    for method, curve in panel.curves.items():
+    for contender, curve in panel.curves.items():
         # NaN where a cell is missing: the line breaks instead of bridging what nobody measured.
         value, low, high = (
             [getattr(curve[n], name) if n in curve else np.nan for n in failures] for name in ("value", "low", "high")
         )
-        axes.plot(failures, value, label=method, **style.look(method))
-        axes.fill_between(failures, low, high, color=style.look(method)["color"], alpha=0.16, linewidth=0)
+        axes.plot(failures, value, label=contender, **style.look(contender))
+        axes.fill_between(failures, low, high, color=style.look(contender)["color"], alpha=0.16, linewidth=0)
     axes.set_xticks(failures)
-    for height, name in zip(references(panel.task) or (), ("random", "expert"), strict=False):
-        style.reference(axes, height, name if name_lines else "")
 
 
-def key_numbers(sweep: Sweep, task: str) -> Table:
-    """Scores of every method on one task: clean, and under each fault on most sensors."""
+def _draw_references(axes: Axes, task: str, named: bool) -> None:
+    for height, name in zip(references(task) or (), ("random", "expert"), strict=False):
+        style.reference(axes, height, name if named else "")
+
+
+def _word(task: str, measure: str) -> str:
+    """What the mean of a measure is called."""
+    declared = measures_of(task)
+    return declared[measure].title if measure in declared else measure
+
+
+def key_numbers(sweep: Sweep, task: str, measure: str = SCORE) -> Table:
+    """Means of every contender on one task: clean, and under each disturbance of most sensors."""
     most = max(setting.failures for setting in sweep.faulty)
     rows = []
-    for method in sweep.methods:
-        settings = [Setting(task, method, fault, *sweep.harshest, most) for fault in sweep.faults]
-        points = [sweep.points.get(setting) for setting in (clean_setting(task, method), *settings)]
-        rows.append((method, *(estimate_text(mean_score(point) if point else None) for point in points)))
-    title = f"{style.spaced(task)}: score, clean and with {most} sensors broken"
-    if known := references(task):
+    for contender in sweep.contenders:
+        settings = [Setting(task, contender, what, *sweep.harshest, most) for what in sweep.disturbances]
+        points = [sweep.points.get(setting) for setting in (clean_setting(task, contender), *settings)]
+        rows.append((contender, *(_text(point, measure) for point in points)))
+    title = f"{style.spaced(task)}: {_word(task, measure)}, clean and with {most} sensors broken"
+    if measure == SCORE and (known := references(task)):
         title += f" (random policy {known[0]:.0f}, expert {known[1]:.0f})"
-    return Table(title, ("method", "clean", *sweep.faults), tuple(rows))
+    return Table(title, ("method", "clean", *sweep.disturbances), tuple(rows))
+
+
+def _text(point: Point | None, measure: str) -> str:
+    if point is None or not point.strata_of(measure):
+        return estimate_text(None)
+    return estimate_text(mean_of(point, measure), 0 if measure == SCORE else 2)
 
 
 def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
-    """The figure and its key numbers."""
-    if not (found := panels(sweep)):
+    """The figure and its key numbers, of the score and of every measure that the episodes have."""
+    if not panels(sweep):
         return
-    expected = [setting for p in found for method in p.curves for setting in _settings(sweep, p.task, method, p.fault)]
+    yield _exhibit(sweep, SCORE, "failures", TITLE)
+    for measure in sweep.measures:
+        word = _word(sweep.tasks[0], measure)
+        title = f"{word[0].upper()}{word[1:]} against the number of failed sensors"
+        yield _exhibit(sweep, measure, f"failures-{style.slug(measure)}", title)
+
+
+def _exhibit(sweep: Sweep, measure: str, name: str, title: str) -> Exhibit:
+    found = panels(sweep, measure)
+    expected = [s for p in found for c in sweep.contenders for s in _settings(sweep, p.task, c, p.disturbance)]
     points = [sweep.points[setting] for setting in expected if setting in sweep.points]
     intensity, proportion = sweep.harshest
-    yield Exhibit(
-        "failures",
-        TITLE,
-        f"Mean score with that many sensors broken at {100 * proportion:g} % of the steps, intensity {intensity:g}; "
-        "0 is the clean cell, the same under every fault. Dashed: the scripted expert and a random policy. "
+    dashed = "Dashed: the scripted expert and a random policy. " if measure == SCORE else ""
+    return Exhibit(
+        name,
+        title,
+        f"Mean {_word(sweep.tasks[0], measure)} with that many sensors broken at {100 * proportion:g} % of the steps, "
+        f"intensity {intensity:g}; 0 is the clean cell, the same under every fault. {dashed}"
         + how_measured(points)
         + missing_from(sweep, expected),
-        draw(found),
-        f"Grid of line charts: {', '.join(map(style.spaced, sweep.tasks))} under {', '.join(sweep.faults)}; "
-        f"one line for each of {', '.join(sweep.methods)}.",
-        tuple(key_numbers(sweep, task) for task in sweep.tasks),
+        draw(found, measure),
+        f"Grid of line charts: {', '.join(map(style.spaced, sweep.tasks))} under {', '.join(sweep.disturbances)}; "
+        f"one line for each of {', '.join(sweep.contenders)}.",
+        tuple(key_numbers(sweep, task, measure) for task in sweep.tasks),
     )
 
 

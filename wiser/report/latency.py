@@ -18,8 +18,8 @@ TITLE = "Time per step"
 def milliseconds(sweep: Sweep) -> dict[str, Estimate]:
     """Per method: median over its settings of wall time per environment step, and their quartiles."""
     found = {}
-    for method in sweep.methods:
-        points = [point for setting, point in sweep.points.items() if setting.method == method]
+    for method in sweep.contenders:
+        points = [point for setting, point in sweep.points.items() if setting.contender == method]
         times = [1000 * point.seconds / point.steps for point in points if point.steps]
         if times:
             low, middle, high = np.quantile(times, (0.25, 0.5, 0.75))

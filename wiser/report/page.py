@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from wiser.evaluate.methods import METHODS
+from wiser.evaluate.contenders import CONTENDERS
+from wiser.evaluate.treatments import TREATMENTS
 from wiser.report.assemble import Report
 from wiser.report.exhibit import Exhibit, Table
 from wiser.report.replays import Replay
@@ -119,7 +120,11 @@ def _source(sweep: Sweep) -> str:
 
 
 def _methods(sweeps: tuple[Sweep, ...]) -> str:
-    used = {method for sweep in sweeps for method in sweep.methods}
-    return "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(method.about)}</dd>" for name, method in METHODS.items() if name in used
-    )
+    """What each contender is; those without a line of their own are explained by their treatment."""
+    used = {name: treatment for sweep in sweeps for name, treatment in sweep.treatments.items()}
+    known = {name: treatment.about for name, treatment in TREATMENTS.items()}
+    lines = {
+        name: CONTENDERS[name].about if name in CONTENDERS else known.get(treatment, treatment)
+        for name, treatment in sorted(used.items(), key=lambda item: [*CONTENDERS, item[0]].index(item[0]))
+    }
+    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(about)}</dd>" for name, about in lines.items())

@@ -38,11 +38,11 @@ def shares(sweep: Sweep, task: str) -> Shares:
 
     One yardstick for all: against its own clean score, a method that loses on clean sensors would look robust.
     """
-    whole = sweep.clean(task, sweep.methods[0])
+    whole = sweep.clean(task, sweep.contenders[0])
     return {
         (method, fault): resilience(task, sweep.points.get(_setting(sweep, task, method, fault)), whole)
-        for method in sweep.methods
-        for fault in (CLEAN, *sweep.faults)
+        for method in sweep.contenders
+        for fault in (CLEAN, *sweep.disturbances)
     }
 
 
@@ -101,9 +101,9 @@ def _label(panel: Axes, row: int, column: int, share: Estimate | None, value: fl
 
 def table(sweep: Sweep, task: str) -> Table:
     """The same numbers."""
-    cells, columns = shares(sweep, task), (CLEAN, *sweep.faults)
-    rows = tuple((method, *(estimate_text(cells[method, name], 2) for name in columns)) for method in sweep.methods)
-    title = f"{style.spaced(task)}: share of the clean score of {sweep.methods[0]}"
+    cells, columns = shares(sweep, task), (CLEAN, *sweep.disturbances)
+    rows = tuple((method, *(estimate_text(cells[method, name], 2) for name in columns)) for method in sweep.contenders)
+    title = f"{style.spaced(task)}: share of the clean score of {sweep.contenders[0]}"
     return Table(title, ("method", *columns), rows)
 
 
@@ -115,7 +115,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         return
     settings = [_setting(sweep, task, method, fault) for task, cells in found.items() for method, fault in cells]
     points = [sweep.points[setting] for setting in settings if setting in sweep.points]
-    first, worst = sweep.methods[0], max(settings, key=lambda setting: setting.failures)
+    first, worst = sweep.contenders[0], max(settings, key=lambda setting: setting.failures)
     yield Exhibit(
         "resilience",
         TITLE,
@@ -123,7 +123,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         f"intensity {worst.intensity:g}: (score − random policy) / (clean score of {first} − random policy). "
         f"{how_measured(points, POOLED)}{missing_from(sweep, settings)}",
         draw(found),
-        f"Heat maps of the share of the clean score left: {', '.join(sweep.methods)} under {', '.join(sweep.faults)}.",
+        f"Heat maps of the share of the clean score left: {', '.join(sweep.contenders)} under {', '.join(sweep.disturbances)}.",
         tuple(table(sweep, task) for task in found),
     )
 

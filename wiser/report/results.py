@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from wiser.envs.domain import known_tasks
 from wiser.evaluate import Cell, Detection, Episode, Histogram, Ledger
 from wiser.evaluate.ledger import LEDGER
-from wiser.evaluate.methods import METHODS
-from wiser.evaluate.sweep import CLEAN
+from wiser.evaluate.contenders import CONTENDERS
+from wiser.evaluate.records import CLEAN
 from wiser.evaluate.tables import has_tables
 
 
@@ -23,22 +23,27 @@ class ReportError(ValueError):
 
 
 class Setting(NamedTuple):
-    """What was done to whom: a cell without its seed, its agent and its budget."""
+    """What was done to whom: a cell without its seed, its agent and its number of episodes."""
 
     task: str
-    method: str
-    fault: str
+    contender: str
+    disturbance: str
     intensity: float
     proportion: float
     failures: int
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is disturbed."""
+        return self.disturbance == CLEAN
 
 
 @dataclass(frozen=True)
 class Point:
     """All that was measured in one setting. Seeds are kept apart: they are the strata of the statistics."""
 
-    scores: Mapping[int, Mapping[int, float]]
-    """Per seed, by the seed of the environment."""
+    values: Mapping[str, Mapping[int, Mapping[int, float]]]
+    """By measure, the score among them; then per seed, by the seed of the environment."""
     surprise: Mapping[int, tuple[float, ...]]
     """Per seed, the mean surprise of each episode: over its faulty steps, or over all of them in a clean setting."""
     detection: Detection | None
@@ -46,13 +51,20 @@ class Point:
     steps: int
     """Taken, over all episodes."""
     seconds: float
-    budget: int
-    """Steps that a cell was allowed."""
+
+    @property
+    def scores(self) -> Mapping[int, Mapping[int, float]]:
+        """Per seed, by the seed of the environment."""
+        return self.values["score"]
 
     @property
     def strata(self) -> list[list[float]]:
         """Scores per seed."""
-        return [list(scores.values()) for scores in self.scores.values()]
+        return self.strata_of("score")
+
+    def strata_of(self, measure: str) -> list[list[float]]:
+        """Values of a measure per seed; seeds without any are left out."""
+        return [list(values.values()) for values in self.values.get(measure, {}).values() if values]
 
     @property
     def clusters(self) -> list[list[tuple[int, int]]]:
@@ -67,12 +79,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One ledger. Of each task and method it shows one agent and one budget; `left_out` names the others."""
+    """One ledger. Of each task and contender it shows one agent and number of episodes; `left_out` names the others."""
 
     name: str
     points: Mapping[Setting, Point]
     agents: tuple[str, ...]
     left_out: tuple[str, ...]
+    treatments: Mapping[str, str]
+    """Names of the contenders' treatments."""
     fingerprint: str
 
     @cached_property
@@ -81,28 +95,35 @@ class Sweep:
         return _ordered({setting.task for setting in self.points}, [task.name for task in known_tasks()])
 
     @cached_property
-    def methods(self) -> list[str]:
-        """In the order the library lists them; those it does not know come last."""
-        return _ordered({setting.method for setting in self.points}, METHODS)
+    def contenders(self) -> list[str]:
+        """In the order the library lists them; those it does not know come last, first of all who trusts everything."""
+        names = {setting.contender for setting in self.points}
+        own = sorted(names - set(CONTENDERS), key=lambda name: (self.treatments[name] != "none", name))
+        return [*(name for name in CONTENDERS if name in names), *own]
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """What episodes are judged by besides the score."""
+        return sorted({name for point in self.points.values() for name in point.values} - {"score", "length"})
 
     @cached_property
     def faulty(self) -> list[Setting]:
         """Settings in which something breaks."""
-        return sorted(setting for setting in self.points if setting.failures)
+        return sorted(setting for setting in self.points if not setting.clean)
 
     @cached_property
-    def faults(self) -> list[str]:
-        """What breaks sensors, by name."""
-        return sorted({setting.fault for setting in self.faulty})
+    def disturbances(self) -> list[str]:
+        """What is wrong in them, by name."""
+        return sorted({setting.disturbance for setting in self.faulty})
 
     @cached_property
     def harshest(self) -> tuple[float, float]:
         """The largest intensity and the largest proportion."""
         return max(s.intensity for s in self.faulty), max(s.proportion for s in self.faulty)
 
-    def clean(self, task: str, method: str) -> Point | None:
-        """The setting in which nothing breaks."""
-        return self.points.get(clean_setting(task, method))
+    def clean(self, task: str, contender: str) -> Point | None:
+        """The setting in which nothing is wrong."""
+        return self.points.get(clean_setting(task, contender))
 
 
 class Pairs(NamedTuple):
@@ -123,9 +144,9 @@ def pairs(ours: Point, theirs: Point) -> Pairs | None:
     return Pairs(mine, other, common) if common else None
 
 
-def clean_setting(task: str, method: str) -> Setting:
-    """The setting of a task and a method in which nothing breaks."""
-    return Setting(task, method, CLEAN, 0.0, 0.0, 0)
+def clean_setting(task: str, contender: str) -> Setting:
+    """The setting of a task and a contender in which nothing is wrong."""
+    return Setting(task, contender, CLEAN, 0.0, 0.0, 0)
 
 
 def read_sweep(folder: Path) -> Sweep:
@@ -151,31 +172,32 @@ def _read(folder: Path, ledger: Ledger) -> Sweep:
         {setting: _point(measured) for setting, measured in groups.items()},
         tuple(sorted({cell.agent for cell in kept})),
         tuple(left_out),
+        {cell.contender: cell.treatment.partition("@")[0] for cell in kept},
         ledger.fingerprint()[:16],
     )
 
 
 def one_vintage(cells: Iterable[Cell]) -> tuple[list[Cell], list[str]]:
-    """Keep one agent, treatment, budget and onset per task and method, those with most cells; say what is left out.
+    """Keep one agent, treatment, number of episodes and onset per task and contender, those with most cells.
 
-    A ledger may have met several: an agent was trained again, a sweep was tried with fewer steps. Numbers of one must
+    A ledger may have met several: an agent was trained again, a sweep was tried with fewer episodes. Numbers of one must
     not stand beside numbers of another as if they could be compared.
     """
     groups: dict[tuple[str, str], list[Cell]] = defaultdict(list)
     for cell in cells:
-        groups[cell.task, cell.method].append(cell)
+        groups[cell.task, cell.contender].append(cell)
     kept, left_out = [], []
-    for (task, method), group in sorted(groups.items()):
-        votes = Counter(_vintage(cell) for cell in group if cell.failures) or Counter(map(_vintage, group))
-        chosen = max(votes, key=lambda vintage: (votes[vintage], vintage.steps, vintage))
+    for (task, contender), group in sorted(groups.items()):
+        votes = Counter(_vintage(cell) for cell in group if not cell.clean) or Counter(map(_vintage, group))
+        chosen = max(votes, key=lambda vintage: (votes[vintage], vintage.episodes, vintage))
         belongs = [
-            _vintage(cell)._replace(onset=cell.onset if cell.failures else chosen.onset) == chosen for cell in group
+            _vintage(cell)._replace(onset=chosen.onset if cell.clean else cell.onset) == chosen for cell in group
         ]
         kept += [cell for cell, ours in zip(group, belongs, strict=True) if ours]
         if not all(belongs):
             left_out.append(
-                f"{belongs.count(False)} cells of {task}, {method}: not agent {chosen.agent}, {chosen.steps:,} steps, "
-                f"onset {chosen.onset}{f', treatment {chosen.treatment}' if chosen.treatment else ''}"
+                f"{belongs.count(False)} cells of {task}, {contender}: not agent {chosen.agent}, treatment "
+                f"{chosen.treatment}, {chosen.episodes:,} episodes, onset {chosen.onset}"
             )
     return kept, left_out
 
@@ -184,13 +206,14 @@ class Vintage(NamedTuple):
     """What cells must share to be compared."""
 
     agent: str
-    steps: int
+    episodes: int
     onset: int
     treatment: str
+    options: str
 
 
 def _vintage(cell: Cell) -> Vintage:
-    return Vintage(cell.agent, cell.steps, cell.onset, cell.treatment)
+    return Vintage(cell.agent, cell.episodes, cell.onset, cell.treatment, cell.options)
 
 
 def _cell(row: Mapping[str, Any]) -> Cell:
@@ -199,15 +222,21 @@ def _cell(row: Mapping[str, Any]) -> Cell:
 
 def _point(measured: list[tuple[Cell, list[Episode], float]]) -> Point:
     episodes = [episode for _, group, _ in measured for episode in group]
+    names = {"score", "length", *(name for episode in episodes for name in episode.measures)}
     detections = [episode.detection for episode in episodes if episode.detection is not None]
     return Point(
-        scores={cell.seed: {episode.env_seed: episode.score for episode in group} for cell, group, _ in measured},
+        values={name: _values(name, measured) for name in sorted(names)},
         surprise={cell.seed: _mean_surprise(group) for cell, group, _ in measured},
         detection=Detection.pool(detections) if detections else None,
         steps=sum(episode.length for episode in episodes),
         seconds=sum(seconds for _, _, seconds in measured),
-        budget=measured[0][0].steps,
     )
+
+
+def _values(measure: str, measured: list[tuple[Cell, list[Episode], float]]) -> dict[int, dict[int, float]]:
+    """Of one measure per seed, by the seed of the environment; episodes without it are left out."""
+    found = {cell.seed: {e.env_seed: e.value(measure) for e in group} for cell, group, _ in measured}
+    return {seed: {key: value for key, value in values.items() if value is not None} for seed, values in found.items()}
 
 
 def _mean_surprise(episodes: list[Episode]) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from wiser.envs.domain import find_task, references
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
-from wiser.evaluate.sweep import CLEAN
+from wiser.evaluate.records import CLEAN
 from wiser.report import style
 from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, estimate_text, figure_text, how_measured
 from wiser.report.results import Pairs, Setting, Sweep, pairs
@@ -38,8 +38,8 @@ class Duel:
 def duels(sweep: Sweep) -> list[Duel]:
     """Every setting that both methods have, of tasks with reference scores: differences are measured in these."""
     found = []
-    for setting in sorted(s for s in sweep.points if s.method == GREEDY and references(s.task)):
-        other = sweep.points.get(setting._replace(method=EXHAUSTIVE))
+    for setting in sorted(s for s in sweep.points if s.contender == GREEDY and references(s.task)):
+        other = sweep.points.get(setting._replace(contender=EXHAUSTIVE))
         if other is not None and (common := pairs(sweep.points[setting], other)):
             found.append(Duel(setting, common))
     return found
@@ -62,14 +62,14 @@ def paired(found: list[Duel]) -> Estimate:
 def draw(found: list[Duel]) -> Figure:
     """One panel per task: the difference at each number of failures, faults side by side."""
     tasks = list(dict.fromkeys(duel.setting.task for duel in found))
-    faults = sorted({duel.setting.fault for duel in found if duel.setting.failures})
+    faults = sorted({duel.setting.disturbance for duel in found if duel.setting.failures})
     figure, axes = style.panels(1, len(tasks), 2.2, sharey=True)
     looks = {CLEAN: {"color": style.INK, "marker": "_"}, **style.looks(faults)}
     offsets = dict(zip(faults, np.linspace(-0.3, 0.3, len(faults)) if len(faults) > 1 else [0.0], strict=True))
     for panel, task in zip(axes[0], tasks, strict=True):
         ours = [duel for duel in found if duel.setting.task == task]
         for fault in (CLEAN, *faults):
-            chosen = [duel for duel in ours if duel.setting.fault == fault]
+            chosen = [duel for duel in ours if duel.setting.disturbance == fault]
             values = [duel.difference for duel in chosen]
             panel.errorbar(
                 [duel.setting.failures + offsets.get(fault, 0.0) for duel in chosen],
@@ -100,7 +100,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     if len(groups) > 1:
         rows.append(("all", str(len(found)), estimate_text(paired(found), 3)))
     header = ("task", "settings", "greedy − exhaustive")
-    alone = len({setting for setting in sweep.points if setting.method in (GREEDY, EXHAUSTIVE)}) - 2 * len(found)
+    alone = len({setting for setting in sweep.points if setting.contender in (GREEDY, EXHAUSTIVE)}) - 2 * len(found)
     yield Exhibit(
         "search",
         TITLE,

@@ -41,8 +41,8 @@ class Surface:
     """Mean scores of one method under one fault."""
 
     task: str
-    method: str
-    fault: str
+    contender: str
+    disturbance: str
     intensities: tuple[float, ...]
     proportions: tuple[float, ...]
     heights: NDArray[np.float64]
@@ -62,8 +62,8 @@ def surfaces(sweep: Sweep) -> list[Surface]:
     return [
         _surface(sweep, task, method, fault, intensities, proportions)
         for task in sweep.tasks
-        for fault in sweep.faults
-        for method in sweep.methods
+        for fault in sweep.disturbances
+        for method in sweep.contenders
     ]
 
 
@@ -83,8 +83,8 @@ def _surface(
     if len(whole) == len(points):
         shares = surface_weights(intensities, proportions).ravel()
         area, worst = _area(whole, shares), worst_cell(heights, intensities, proportions)
-        if method != sweep.methods[0]:
-            gain = _gain(whole, [sweep.points.get(s._replace(method=sweep.methods[0])) for s in settings], shares)
+        if method != sweep.contenders[0]:
+            gain = _gain(whole, [sweep.points.get(s._replace(contender=sweep.contenders[0])) for s in settings], shares)
     return Surface(task, method, fault, intensities, proportions, heights, area, gain, worst)
 
 
@@ -125,13 +125,13 @@ def _grid(
 
 def draw(found: list[Surface]) -> Figure:
     """The surfaces of one task: faults as rows, methods as columns, one height and colour scale."""
-    faults, methods = (list(dict.fromkeys(getattr(surface, name) for surface in found)) for name in ("fault", "method"))
+    faults, methods = (list(dict.fromkeys(getattr(surface, name) for surface in found)) for name in ("disturbance", "contender"))
     size = (style.WIDTH * min(1, (len(methods) + 1) / 4), 1.5 * len(faults) + 0.3)
     figure = Figure(figsize=size)
     low, high = height_range(found)
     norm, colours = Normalize(low, high), mpl.colormaps[style.HEAT]
     for surface in found:
-        row, column = faults.index(surface.fault), methods.index(surface.method)
+        row, column = faults.index(surface.disturbance), methods.index(surface.contender)
         axes: Any = figure.add_subplot(len(faults), len(methods), 1 + row * len(methods) + column, projection="3d")
         x, y = np.meshgrid(surface.intensities, surface.proportions, indexing="ij")
         axes.plot_surface(
@@ -141,9 +141,9 @@ def draw(found: list[Surface]) -> Figure:
         _furnish(axes, surface, height_ticks(low, high), named=surface is found[-1], scaled=column == 0)
         axes.set_zlim(low, high)
         if row == 0:
-            axes.set_title(surface.method, y=1.0)
+            axes.set_title(surface.contender, y=1.0)
         if column == 0:
-            axes.text2D(-0.34, 0.5, surface.fault, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
+            axes.text2D(-0.34, 0.5, surface.disturbance, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
     figure.subplots_adjust(left=0.1, right=0.96, bottom=0.05, top=0.95, wspace=0.02, hspace=0.0)
     return figure
 
@@ -197,14 +197,14 @@ def for_the_page(found: list[Surface]) -> dict[str, Any]:
         "shades": [to_hex(colour) for colour in mpl.colormaps[style.HEAT](np.linspace(0, 1, SHADES))],
         "surfaces": [
             {
-                "title": f"{surface.fault}, {surface.method}",
+                "title": f"{surface.disturbance}, {surface.contender}",
                 "x": surface.intensities,
                 "y": surface.proportions,
                 "z": [[None if np.isnan(z) else round(float(z), 2) for z in row] for row in surface.heights],
             }
             for surface in found
         ],
-        "columns": len({surface.method for surface in found}),
+        "columns": len({surface.contender for surface in found}),
     }
 
 
@@ -212,7 +212,7 @@ def summary(found: list[Surface], first: str) -> Table:
     """Area of each surface, what it has over that of the first method, and worst cell."""
     rows = tuple(
         (
-            s.fault, s.method, estimate_text(s.area), estimate_text(s.gain, 1),
+            s.disturbance, s.contender, estimate_text(s.area), estimate_text(s.gain, 1),
             figure_text(s.worst and s.worst.value, 0), figure_text(s.worst and s.worst.intensity, 3),
             figure_text(s.worst and s.worst.proportion, 3),
         )
@@ -229,7 +229,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         found = [s for s in everything if s.task == task and not np.isnan(s.heights).all()]
         if not found:
             continue
-        grids = [_grid(sweep, task, s.method, s.fault, s.intensities, s.proportions) for s in found]
+        grids = [_grid(sweep, task, s.contender, s.disturbance, s.intensities, s.proportions) for s in found]
         expected = [setting for grid in grids for setting in grid]
         points = [sweep.points[setting] for setting in expected if setting in sweep.points]
         yield Exhibit(
@@ -237,13 +237,13 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
             f"{TITLE}: {style.spaced(task)}",
             f"Mean score with {sensors(expected[0].failures)} broken, over the intensity of the fault and the share of "
             "steps it affects; one scale for all. Mean height: the volume under a surface by the trapezoid rule, over "
-            f"the area it stands on; minus {sweep.methods[0]}: the difference in the same episodes. "
+            f"the area it stands on; minus {sweep.contenders[0]}: the difference in the same episodes. "
             + how_measured(points, f"in the table, {POOLED}")
             + missing_from(sweep, expected),
             draw(found),
-            f"Three-dimensional surfaces of the score for {', '.join(dict.fromkeys(s.fault for s in found))}, "
-            f"one column for each of {', '.join(dict.fromkeys(s.method for s in found))}.",
-            (summary(found, sweep.methods[0]),),
+            f"Three-dimensional surfaces of the score for {', '.join(dict.fromkeys(s.disturbance for s in found))}, "
+            f"one column for each of {', '.join(dict.fromkeys(s.contender for s in found))}.",
+            (summary(found, sweep.contenders[0]),),
             for_the_page(found),
         )
 

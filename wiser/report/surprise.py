@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from wiser.evaluate import statistics
-from wiser.evaluate.methods import METHODS, Method
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, harm, how_measured, missing_from
@@ -24,22 +23,18 @@ class Rise:
     """Surprise of one unguarded agent, in standard deviations of its surprise on clean steps."""
 
     task: str
-    method: str
+    contender: str
     curves: dict[str, dict[float, Estimate]]
     """By fault, then by intensity; intensity 0 is clean, and its mean is 0 by construction."""
 
 
 def rises(sweep: Sweep) -> list[Rise]:
-    """One per task and unguarded method; none if the sweep has fewer than two intensities."""
+    """One per task and contender that trusts everything; none if the sweep has fewer than two intensities."""
     if len({setting.intensity for setting in sweep.faulty}) < 2:
         return []
-    found = [_rise(sweep, task, method) for task in sweep.tasks for method in sweep.methods if _unguarded(method)]
+    unguarded = [name for name in sweep.contenders if sweep.treatments[name] == "none"]
+    found = [_rise(sweep, task, contender) for task in sweep.tasks for contender in unguarded]
     return [rise for rise in found if rise is not None]
-
-
-def _unguarded(method: str) -> bool:
-    plain = METHODS.get(method, Method("", "unknown"))
-    return plain.selection == "none" and plain.rejection is None and not plain.median
 
 
 def _rise(sweep: Sweep, task: str, method: str) -> Rise | None:
@@ -56,7 +51,7 @@ def _rise(sweep: Sweep, task: str, method: str) -> Rise | None:
     for setting in _settings(sweep, task, method):
         point = sweep.points.get(setting)
         if point is not None and any(point.surprise.values()):
-            curve = curves.setdefault(setting.fault, {0.0: scored(list(clean.surprise.values()))})
+            curve = curves.setdefault(setting.disturbance, {0.0: scored(list(clean.surprise.values()))})
             curve[setting.intensity] = scored([group for group in point.surprise.values() if group])
     return Rise(task, method, curves) if curves else None
 
@@ -64,7 +59,7 @@ def _rise(sweep: Sweep, task: str, method: str) -> Rise | None:
 def _settings(sweep: Sweep, task: str, method: str) -> Iterator[Setting]:
     """As many failures and as large a share of the steps as there are, every fault and intensity."""
     failures, proportion = max(s.failures for s in sweep.faulty), sweep.harshest[1]
-    for fault in sweep.faults:
+    for fault in sweep.disturbances:
         for intensity in sorted({setting.intensity for setting in sweep.faulty}):
             yield Setting(task, method, fault, intensity, proportion, failures)
 
@@ -81,7 +76,7 @@ def draw(found: list[Rise], faults: list[str]) -> Figure:
             low, high = [value.low for value in values], [value.high for value in values]
             panel.fill_between(x, low, high, color=looks[fault]["color"], alpha=0.12, linewidth=0)
         panel.axhline(0, color=style.INK, linewidth=0.5, alpha=0.5)
-        panel.set_title(f"{style.spaced(rise.task)}, {rise.method}")
+        panel.set_title(f"{style.spaced(rise.task)}, {rise.contender}")
         panel.set_xlabel("intensity")
         panel.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     for panel in axes.flat[len(found) :]:
@@ -96,11 +91,11 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     """The figure and its numbers."""
     if not (found := rises(sweep)):
         return
-    expected = [setting for rise in found for setting in _settings(sweep, rise.task, rise.method)]
+    expected = [setting for rise in found for setting in _settings(sweep, rise.task, rise.contender)]
     points = [sweep.points[setting] for setting in expected if setting in sweep.points]
     intensities = sorted({intensity for rise in found for curve in rise.curves.values() for intensity in curve})
     rows = tuple(
-        (rise.task, rise.method, fault, *(estimate_text(curve.get(intensity), 1) for intensity in intensities))
+        (rise.task, rise.contender, fault, *(estimate_text(curve.get(intensity), 1) for intensity in intensities))
         for rise in found
         for fault, curve in rise.curves.items()
     )
@@ -109,9 +104,9 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         TITLE,
         f"Mean surprise of faulty steps, {harm(expected[0])}, nothing masked; z: distance from the mean of clean "
         f"episodes in standard deviations of clean steps. {how_measured(points)}"
-        + missing_from(sweep, [*(clean_setting(rise.task, rise.method) for rise in found), *expected]),
-        draw(found, sweep.faults),
-        f"Lines of surprise over intensity for the faults {', '.join(sweep.faults)}.",
+        + missing_from(sweep, [*(clean_setting(rise.task, rise.contender) for rise in found), *expected]),
+        draw(found, sweep.disturbances),
+        f"Lines of surprise over intensity for the faults {', '.join(sweep.disturbances)}.",
         (Table(f"{TITLE} (z)", ("task", "method", "fault", *(f"{i:g}" for i in intensities)), rows),),
     )
 

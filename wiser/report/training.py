@@ -14,7 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from wiser.envs.domain import known_tasks, references
-from wiser.evaluate.methods import METHODS
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, how_measured, missing_from
@@ -22,8 +21,6 @@ from wiser.report.failures import mean_score
 from wiser.report.results import ReportError, Sweep, clean_setting
 
 TITLE = "Training with and without sensor dropout"
-VARIANTS = [name for name, method in METHODS.items() if name == method.agent and method.selection == "none"]
-"""Methods that are an agent and nothing else."""
 DROPOUT = "dropout"
 LOG, CONFIG = "log.jsonl", "config.yaml"
 
@@ -127,10 +124,15 @@ def learning_curves(runs: list[Run]) -> Exhibit:
 def clean_scores(sweep: Sweep) -> dict[str, dict[str, Estimate]]:
     """By task, then by variant: the mean score when nothing breaks and every sensor is trusted."""
     found = {
-        task: {variant: mean_score(point) for variant in VARIANTS if (point := sweep.clean(task, variant)) is not None}
+        task: {name: mean_score(point) for name in _variants(sweep) if (point := sweep.clean(task, name)) is not None}
         for task in sweep.tasks
     }
     return {task: scores for task, scores in found.items() if scores}
+
+
+def _variants(sweep: Sweep) -> list[str]:
+    """Contenders that are an agent and nothing else."""
+    return [name for name in sweep.contenders if sweep.treatments[name] == "none"]
 
 
 def draw_scores(found: dict[str, dict[str, Estimate]]) -> Figure:
@@ -156,7 +158,7 @@ def _reference_lines(panel: Axes, task: str) -> None:
 def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     """Clean scores per variant."""
     found = clean_scores(sweep)
-    variants = [variant for variant in VARIANTS if any(variant in scores for scores in found.values())]
+    variants = [variant for variant in _variants(sweep) if any(variant in scores for scores in found.values())]
     if DROPOUT not in variants or len(variants) < 2:
         return
     expected = [clean_setting(task, variant) for task in sweep.tasks for variant in variants]

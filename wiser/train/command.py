@@ -66,7 +66,7 @@ def _run(config: TrainConfig, folder: Path, console: Console) -> None:
             if "score" in line:
                 console.print(
                     f"update {line['update']}: score {line['score']:.1f} ± {line['score_std']:.1f}, "
-                    f"success {line['success']:.0%}, {config.evaluate_episodes} held-out episodes"
+                    f"{config.evaluate_episodes} held-out episodes"
                 )
             else:
                 bar.update(task, completed=line["update"], state=f"{line['rate']:.0f} transitions/s")

@@ -6,26 +6,25 @@ import numpy as np
 
 from wiser import seeds
 from wiser.guard import Guard
-from wiser.train.collect import make_env
+from wiser.rollout import Result, Trial, waves
 from wiser.train.config import TrainConfig
-from wiser.worldmodel.dreamer import DreamerV3
+from wiser.worldmodel.protocol import WorldModel
 
 
 def evaluate(
-    config: TrainConfig, model: DreamerV3, episodes: int, first_seed: int = seeds.HELD_OUT.start
+    config: TrainConfig, model: WorldModel, episodes: int, first_seed: int = seeds.HELD_OUT.start
 ) -> dict[str, float]:
-    """Run `episodes` episodes side by side, one per seed, with the mode of the policy; means over episodes."""
-    env, guard = make_env(config, episodes), Guard(model, "none", rows=episodes)
-    obs, _ = env.reset(seed=first_seed)
-    running, score, length = np.ones(episodes, bool), np.zeros(episodes), np.zeros(episodes)
-    success = np.zeros(episodes)
-    while running.any():
-        action, _ = guard.act(obs)
-        obs, reward, terminated, truncated, info = env.step(action)
-        score += np.where(running, reward, 0.0)
-        length += running
-        success += np.where(running, np.asarray(info.get("success", np.zeros(episodes)), float), 0.0)
-        running &= ~(terminated | truncated)
-    env.close()
-    return {"score": float(score.mean()), "score_std": float(score.std()), "length": float(length.mean()),
-            "success": float(success.mean())}  # fmt: skip
+    """Drive `episodes` episodes, one per seed, with the mode of the policy; means over episodes."""
+    trial = Trial(config.env, episodes, first_seed)
+    results: list[Result] = []
+    for wave in waves(trial, model, lambda env, rows, seed: Guard(model, "none", rows=rows, seed=seed)):
+        for _ in wave.moments:
+            pass
+        results += wave.book.results()[: wave.count]
+    scores = [result.score for result in results]
+    return {
+        "score": float(np.mean(scores)),
+        "score_std": float(np.std(scores)),
+        "length": float(np.mean([result.length for result in results])),
+        **{name: float(np.mean([r.measures[name] for r in results])) for name in results[0].measures},
+    }

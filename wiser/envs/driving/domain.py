@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import SyncVectorEnv
 from numpy.typing import NDArray
 
 from wiser.envs.domain import Domain, Measure, Rows, Task, Teacher, View, register
@@ -38,12 +39,14 @@ def driver(env: Rows) -> Teacher | None:
     return Driver(env.unwrapped) if hasattr(env.unwrapped, "expert_actions") else None
 
 
-def view(env: gym.Env[Any, Any]) -> View:
+def view(env: Rows, row: int) -> View:
     """The world from above, as it really is."""
     from wiser.envs.driving.outlook import Outlook
 
-    world: Any = env.unwrapped
-    return Outlook(world.batch.world).draw
+    rows: Any = env.unwrapped
+    if isinstance(rows, SyncVectorEnv):  # CARLA: one server each
+        return Outlook(rows.envs[row].unwrapped.batch.world).draw
+    return Outlook(rows.world, row).draw
 
 
 def stop(env: str, space: gym.Space[Any]) -> Any:

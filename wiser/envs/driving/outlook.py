@@ -13,14 +13,14 @@ SIZE = 320  # pixels
 
 
 class Outlook:
-    """Draws the first world of a batch, whatever its sensors report."""
+    """Draws one world of a batch, whatever its sensors report."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, world: World, row: int = 0) -> None:
+        self.world, self.row = world, row
         self._map = SensorSuite(world.task, ["birdeye_gt"], SIZE, world.surface)
 
     def draw(self) -> NDArray[np.uint8]:
         """The picture (320, 320, 3)."""
         scene = self.world.scene()
-        one = Scene(*(part if name == "signs" else part[:1] for name, part in scene._asdict().items()))
+        one = Scene(*(part if name == "signs" else part[self.row : self.row + 1] for name, part in scene._asdict().items()))
         return self._map.draw(one, self._map.empty(1))[0, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from wiser.evaluate.plan import Job
 from wiser.evaluate.records import Cell, Episode
 
 Finished = tuple[Cell, list[Episode], float]
@@ -13,8 +14,8 @@ Finished = tuple[Cell, list[Episode], float]
 class Engine(Protocol):
     """Runs cells and hands each one out as it is finished, in any order."""
 
-    def run(self, cells: Sequence[Cell]) -> Iterator[Finished]:
-        """Run all cells."""
+    def run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
+        """Run all jobs."""
 
 
 def engine_by_name(name: str, workers: int, address: str | None = None) -> Engine:

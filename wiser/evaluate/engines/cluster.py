@@ -8,8 +8,9 @@ from typing import Any
 
 from wiser.evaluate.engines import Finished
 from wiser.evaluate.engines.local import use_one_thread
+from wiser.evaluate.plan import Job
 from wiser.evaluate.records import Cell, Episode
-from wiser.evaluate.sweep import run_cell
+from wiser.evaluate.sweep import run_job
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,8 @@ class RayEngine:
     address: str | None = None
     """Of a running cluster; None starts one on this machine with that many cores."""
 
-    def run(self, cells: Sequence[Cell]) -> Iterator[Finished]:
-        """Run all cells."""
+    def run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
+        """Run all jobs."""
         try:
             import ray
         except ImportError as error:
@@ -32,13 +33,13 @@ class RayEngine:
             cores = None if self.address else self.workers
             ray.init(address=self.address, num_cpus=cores, include_dashboard=False, log_to_driver=False)
         remote = ray.remote(num_cpus=1)(run_alone)
-        waiting = list(reversed(cells))
+        waiting = list(reversed(jobs))
         running: dict[Any, Cell] = {}
         try:
             while waiting or running:
                 while waiting and len(running) < self.workers:
-                    cell = waiting.pop()
-                    running[remote.remote(cell)] = cell
+                    job = waiting.pop()
+                    running[remote.remote(job)] = job.cell
                 (done,), _ = ray.wait(list(running), num_returns=1)
                 episodes, seconds = ray.get(done)
                 yield running.pop(done), episodes, seconds
@@ -49,7 +50,7 @@ class RayEngine:
                 ray.shutdown()
 
 
-def run_alone(cell: Cell) -> tuple[list[Episode], float]:
+def run_alone(job: Job) -> tuple[list[Episode], float]:
     """Run a cell on one thread."""
     use_one_thread()
-    return run_cell(cell)
+    return run_job(job)

@@ -11,8 +11,8 @@ from multiprocessing import get_context
 import torch
 
 from wiser.evaluate.engines import Finished
-from wiser.evaluate.records import Cell
-from wiser.evaluate.sweep import run_cell
+from wiser.evaluate.plan import Job
+from wiser.evaluate.sweep import run_job
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class LocalEngine:
 
     workers: int = 1
 
-    def run(self, cells: Sequence[Cell]) -> Iterator[Finished]:
-        """Run all cells; what is queued is dropped when the caller stops asking."""
+    def run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
+        """Run all jobs; what is queued is dropped when the caller stops asking."""
         pool = ProcessPoolExecutor(self.workers, get_context("spawn"), initializer=use_one_thread)
         try:
-            running = {pool.submit(run_cell, cell): cell for cell in cells}
+            running = {pool.submit(run_job, job): job.cell for job in jobs}
             for future in as_completed(running):
                 episodes, seconds = future.result()
                 yield running[future], episodes, seconds

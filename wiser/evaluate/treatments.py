@@ -1,0 +1,113 @@
+"""How an agent's sensors are treated: who judges them, what is done to them before, and what when nothing is left."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from wiser.envs.domain import Rows, domain_of
+from wiser.guard import Guard, Health, Judge, Rejection, judge_by_name
+from wiser.guard.calibration import beside
+from wiser.worldmodel.protocol import WorldModel
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A guard's settings, and what is done to images before it sees them."""
+
+    judge: str | Judge = "none"
+    """Whom the guard asks which sensors to trust, by name or as an object."""
+    median: bool = False
+    """Whether images pass a 3x3 median filter first."""
+    health: Health = Health()
+    """Which checks run before the model looks."""
+    blind_limit: int | None = None
+    """Steps without a trusted sensor after which the domain's safe action is taken, if it has one."""
+    about: str = ""
+    """One line for tables and captions."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Treatment:
+        """Read plain values, as a plan has them; `health` is a mapping, `judge` a name."""
+        known = [field.name for field in fields(cls)]
+        if unknown := set(values) - set(known):
+            raise ValueError(f"unknown fields {sorted(unknown)} of a treatment; there are {', '.join(known)}")
+        try:
+            return cls(**{**values, "health": Health(**values.get("health", {}))})
+        except TypeError as error:
+            raise ValueError(f"a treatment's health: {error}") from error
+
+    def guard(self, agent: WorldModel, env: str, made: Rows, rows: int, seed: int) -> Guard:
+        """Guard the agent in `rows` environments; one seed gives every treatment the same draws."""
+        safe = domain_of(env).fallback
+        fallback = None if safe is None else lambda verdict: safe(env, made.single_action_space)
+        return Guard(
+            agent, self.judge, rows=rows, seed=seed, health=self.health, blind_limit=self.blind_limit, fallback=fallback
+        )
+
+    def digest(self, agent: WorldModel) -> str:
+        """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
+        judge = judge_by_name(self.judge)
+        content = [_plain(judge), self.median, _plain(self.health), self.blind_limit]
+        if judge.needs:
+            calibration = beside(agent.folder, agent.digest)
+            content.append(calibration.digest if calibration else None)
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+    def prepare(self, obs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Readings as the guard gets them."""
+        return {name: median_filter(value) for name, value in obs.items()} if self.median else obs
+
+
+TREATMENTS: dict[str, Treatment] = {
+    "none": Treatment(about="every sensor trusted"),
+    "random": Treatment("random", about="a random mask at every step"),
+    "greedy": Treatment("greedy", about="greedy selection by surprise"),
+    "exhaustive": Treatment("exhaustive", about="the least surprising of all subsets"),
+    "calibrated": Treatment("calibrated", about="every sensor that is as surprising as it usually is"),
+    "median": Treatment(median=True, about="images behind a 3x3 median filter"),
+    "reject": Treatment(Rejection(), about="rejection sampling as in the paper"),
+    "reject-reference": Treatment(
+        Rejection(transitions="reference"), about="rejection sampling with the transitions of the published code"
+    ),
+    "predict": Treatment(
+        Rejection(score="either", denoiser=None, transitions="keep"),
+        about="what is normal neither in itself nor in context is predicted instead",
+    ),
+}
+
+
+def find_treatment(name: str | Treatment) -> Treatment:
+    """Look a treatment up, or pass one on; an unknown name is a ValueError that lists the known ones."""
+    if isinstance(name, Treatment):
+        return name
+    if name not in TREATMENTS:
+        raise ValueError(f"unknown treatment {name!r}; there are {', '.join(TREATMENTS)}")
+    return TREATMENTS[name]
+
+
+def median_filter(images: NDArray[Any]) -> NDArray[Any]:
+    """3x3 median of each channel, edges mirrored: (B, H, W, C) uint8; anything else is passed on."""
+    if images.ndim != 4 or images.dtype != np.uint8:
+        return images
+    framed = np.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), "reflect")
+    return np.stack([cv2.medianBlur(image, 3)[1:-1, 1:-1] for image in framed]).reshape(images.shape)
+
+
+def _plain(settings: Any) -> Any:
+    """Settings as JSON can write them, the same in every process."""
+    if is_dataclass(settings):
+        values = {field.name: _plain(getattr(settings, field.name)) for field in fields(settings)}
+        return [type(settings).__qualname__, values]
+    if isinstance(settings, (tuple, list)):
+        return [_plain(value) for value in settings]
+    if callable(settings):
+        return f"{settings.__module__}.{settings.__qualname__}"
+    return settings
