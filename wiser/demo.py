@@ -62,7 +62,7 @@ def demo(
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console) as bar:
-        for lane, selection in LANES.items():
+        for lane, judge in LANES.items():
             task = bar.add_task(f"{lane:18s}", total=episodes)
             trial = Trial(env, episodes, FIRST_SEED, None if lane == "clean" else scenario)
             record = RecordRow(recorder, lane, model, fault)
@@ -71,7 +71,7 @@ def demo(
                 record(moment)
                 bar.update(task, completed=int((~moment.running).sum()))
 
-            driven[lane] = rollout(model, Method("", selection), trial, watch)
+            driven[lane] = rollout(model, Method("", judge), trial, watch)
     console.print(_table(driven, about.title))
     page = to_html(recorder.recording(), out / "demo.html")
     console.print(f"The guard is never told what is broken. Watch the first episode: open {page}")

@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from wiser.envs.domain import known_tasks
-from wiser.evaluate.methods import METHODS as EVALUATED
 from wiser.evaluate.methods import Method
-from wiser.guard import Rejection
-from wiser.guard.selection import SELECTIONS
+from wiser.guard import JUDGES
 from wiser.worldmodel.store import CONFIG, SHIPPED
 
 METHODS: dict[str, Method] = {
-    **{name: Method("", name, about=(kind.__doc__ or "").splitlines()[0]) for name, kind in SELECTIONS.items()},
-    "reject": Method("", rejection=Rejection(), about="Judge the reading as a whole: accept, repair or predict."),
-    "predict": Method(
-        "", rejection=EVALUATED["predict"].rejection, about="Predict what is normal neither in itself nor in context."
-    ),
+    **{name: Method("", name, about=(judge.__doc__ or "").splitlines()[0]) for name, judge in JUDGES.items()},
+    "reject": Method("", "reject", about="Judge the reading as a whole: accept, repair or predict."),
+    "predict": Method("", "predict", about="Predict what is normal neither in itself nor in context."),
 }
 """Ways to treat an agent's sensors, whichever agent it is."""
 

@@ -76,8 +76,8 @@ def benchmark(
     agent: a model, or the name of a shipped one or of a model folder.
     env: Gymnasium id of a vector environment that takes `sensors=`.
     scenarios: what breaks, by name; clean episodes are always driven too.
-    methods: ways to select sensors (none, greedy, exhaustive, calibrated, random), or whole `Method`s by name; the
-        first one's clean score is the 1 of resilience.
+    methods: ways to trust (names from `wiser.guard.JUDGES`), or whole `Method`s by name; the first one's clean score
+        is the 1 of resilience.
     episodes: driven side by side, with the seeds from `seed` on; the same ones, with the same faults, for all methods.
     floor: the 0 of resilience, such as the score of a random policy. By default that score where it is known, as for
         the driving tasks; elsewhere no resilience is given.

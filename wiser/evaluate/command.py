@@ -51,7 +51,7 @@ def evaluate(
     Args:
         agent: a shipped agent or a model folder.
         env: Gymnasium id of the environment, such as wiser/FourLane-v0.
-        methods: ways to select sensors: none, greedy, exhaustive, calibrated, random.
+        methods: ways to trust: none, greedy, exhaustive, calibrated, random, reject, predict.
         fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
         broken: how many fail, drawn for each episode.
         intensity: how badly; 0 is clean, 1 severe.

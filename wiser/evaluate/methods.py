@@ -12,9 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.guard import Guard, Rejection
+from wiser.guard import Guard, Judge, Rejection, judge_by_name
 from wiser.guard.calibration import beside
-from wiser.guard.selection import Selection, Stateless, selection_by_name
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -24,10 +23,8 @@ class Method:
 
     agent: str
     """Which of the task's agents: the last part of its name under `models/`."""
-    selection: str | Selection = "none"
-    """How the guard chooses sensors, by name or as an object."""
-    rejection: Rejection | None = None
-    """How the guard rejects whole observations."""
+    judge: str | Judge = "none"
+    """How the guard trusts, by name or as an object."""
     median: bool = False
     """Whether images pass a 3x3 median filter first."""
     about: str = ""
@@ -35,13 +32,13 @@ class Method:
 
     def guard(self, agent: WorldModel, rows: int | None, seed: int) -> Guard:
         """Guard the agent in `rows` environments, or in one (None); one seed gives every method the same draws."""
-        return Guard(agent, self.selection, self.rejection, rows=rows, seed=seed)
+        return Guard(agent, self.judge, rows=rows, seed=seed)
 
     def treatment(self, agent: WorldModel) -> str:
         """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
-        selection = selection_by_name(self.selection)
-        content = [_plain(selection), _plain(self.rejection), self.median]
-        if self.rejection is not None or not isinstance(selection, Stateless):
+        judge = judge_by_name(self.judge)
+        content = [_plain(judge), self.median]
+        if judge.needs:
             calibration = beside(agent.folder, agent.digest)
             content.append(calibration.digest if calibration else None)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
@@ -61,15 +58,15 @@ METHODS: dict[str, Method] = {
     "calibrated": Method("dropout", "calibrated", about="trained with sensor dropout, every sensor that is usual"),
     "single": Method("single", about="one sensor, always trusted"),
     "filter": Method("single", median=True, about="one sensor behind a 3x3 median filter"),
-    "reject": Method("single", rejection=Rejection(), about="one sensor, rejection sampling as in the paper"),
+    "reject": Method("single", "reject", about="one sensor, rejection sampling as in the paper"),
     "reject-reference": Method(
         "single",
-        rejection=Rejection(transitions="reference"),
+        Rejection(transitions="reference"),
         about="one sensor, rejection sampling with the transitions of the published code",
     ),
     "predict": Method(
         "single",
-        rejection=Rejection(score="either", denoiser=None, transitions="keep"),
+        "predict",
         about="one sensor; what is normal neither in itself nor in context is predicted instead",
     ),
 }

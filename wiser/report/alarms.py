@@ -47,7 +47,7 @@ def detections(sweep: Sweep, task: str) -> dict[tuple[str, str], Detection]:
 def distrusts(method: str) -> bool:
     """Whether a method can distrust a sensor at all; one the library does not know is asked in earnest."""
     known = METHODS.get(method)
-    return known is None or known.selection != "none" or known.rejection is not None
+    return known is None or known.judge != "none"
 
 
 def table(task: str, found: dict[tuple[str, str], Detection]) -> Table:

@@ -39,7 +39,7 @@ def rises(sweep: Sweep) -> list[Rise]:
 
 def _unguarded(method: str) -> bool:
     plain = METHODS.get(method, Method("", "unknown"))
-    return plain.selection == "none" and plain.rejection is None and not plain.median
+    return plain.judge == "none" and not plain.median
 
 
 def _rise(sweep: Sweep, task: str, method: str) -> Rise | None:

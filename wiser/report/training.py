@@ -22,7 +22,7 @@ from wiser.report.failures import mean_score
 from wiser.report.results import ReportError, Sweep, clean_setting
 
 TITLE = "Training with and without sensor dropout"
-VARIANTS = [name for name, method in METHODS.items() if name == method.agent and method.selection == "none"]
+VARIANTS = [name for name, method in METHODS.items() if name == method.agent and method.judge == "none"]
 """Methods that are an agent and nothing else."""
 DROPOUT = "dropout"
 LOG, CONFIG = "log.jsonl", "config.yaml"
