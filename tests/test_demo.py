@@ -33,7 +33,7 @@ def run(tmp_path_factory):
 
 def test_the_same_episodes_are_driven_clean_broken_and_guarded(run) -> None:
     driven, _, _ = run
-    assert [method.selection for method, *_ in driven] == ["none", "none", "greedy"]
+    assert [method.judge for method, *_ in driven] == ["none", "none", "greedy"]
     trials = [trial for _, trial, _ in driven]
     assert [trial.scenario is None for trial in trials] == [True, False, False]
     assert trials[1] == trials[2]

@@ -65,5 +65,5 @@ def test_calibration_belongs_to_the_weights(name: str) -> None:
     calibration = beside(agent.folder, agent.digest)
     assert calibration is not None
     assert calibration.weights == agent.digest
-    guard = Guard(agent, "none", Rejection())
-    assert all(float(tau.whole.min()) > 0 for _, tau in guard.rejector.tests)
+    guard = Guard(agent, Rejection())
+    assert all(float(tau.whole.min()) > 0 for _, tau in guard.sitting.tests)

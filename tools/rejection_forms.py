@@ -15,19 +15,19 @@ import torch
 import wiser
 from wiser import seeds
 from wiser.envs.domain import known_tasks
-from wiser.evaluate.methods import METHODS, Method
+from wiser.evaluate.methods import Method
 from wiser.evaluate.rollout import Trial, rollout
 from wiser.faults import Scenario
-from wiser.guard import Rejection
+from wiser.guard import Judge, Rejection
 
 SEED = seeds.DESIGN[50_000]
-FORMS: dict[str, Rejection | None] = {
-    "unguarded": None,
+FORMS: dict[str, str | Judge] = {
+    "unguarded": "none",
     "paper": Rejection(),
     "no denoiser": Rejection(denoiser=None),
     "no denoiser, no resets": Rejection(denoiser=None, transitions="keep"),
     "surprise as M": Rejection(score="surprise", denoiser=None, transitions="keep"),
-    "either test": METHODS["predict"].rejection,
+    "either test": "predict",
 }
 
 
@@ -46,10 +46,8 @@ def main() -> None:
             broken = Scenario(faults=(fault,), sensors=1, intensity=1.0, proportion=options.proportion, seed=SEED)
             print(f"\n{task.name}, {fault} at {options.proportion:.0%} of the steps, {options.episodes} episodes")
             print(f"{'':24s}  score         success  grounded  repaired  predicted")
-            for form, rejection in FORMS.items():
-                driven = rollout(
-                    agent, Method("single", rejection=rejection), Trial(task.env, options.episodes, SEED, broken)
-                )
+            for form, judge in FORMS.items():
+                driven = rollout(agent, Method("single", judge), Trial(task.env, options.episodes, SEED, broken))
                 scores = np.array([episode.score for episode in driven])
                 shares = [
                     np.mean([getattr(episode, share) for episode in driven])

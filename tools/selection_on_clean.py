@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
 import torch
-from torch import Tensor
 
 import wiser
 from wiser import seeds
@@ -24,11 +23,8 @@ from wiser.envs.domain import Task, known_tasks
 from wiser.evaluate.methods import Method
 from wiser.evaluate.rollout import Moment, Trial, rollout
 from wiser.faults import Scenario
-from wiser.guard import Guard
-from wiser.guard.draws import RowDraws
-from wiser.guard.look import Look
-from wiser.guard.selection import Choice, Exhaustive, Selection, least_surprising
-from wiser.guard.subsets import every_subset
+from wiser.guard import Calibration, Exhaustive, Guard, Judge
+from wiser.guard.judges.exhaustive import SubsetSearch
 from wiser.worldmodel.protocol import WorldModel, unit_image
 
 SEED = seeds.DESIGN[50_000]
@@ -37,26 +33,26 @@ SURPRISING = 0.05  # share of the steps
 
 
 @dataclass(frozen=True)
-class AtLeast(Exhaustive):
+class AtLeast:
     """Exhaustive search among sets of at least this many sensors."""
 
-    fewest: int = 1
+    fewest: int
+    needs: ClassVar[tuple[str, ...]] = ()
 
-    def select(self, look: Look, healthy: Tensor, begin: Tensor, draws: RowDraws) -> Choice:
-        """Return the least surprising set that is large enough."""
-        subsets = every_subset(healthy.shape[1])  # (2^N, N)
-        valid = (~subsets | healthy[:, None]).all(2) & (subsets.sum(1) >= self.fewest)
-        return least_surprising(look, subsets.expand(len(healthy), -1, -1), valid)
+    def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> SubsetSearch:
+        """Keep the sets that are large enough."""
+        every = Exhaustive().start(model, rows, calibration)
+        return SubsetSearch(every.subsets[every.subsets.sum(1) >= self.fewest], every.required)
 
 
-WAYS: dict[str, str | Selection] = {
+WAYS: dict[str, str | Judge] = {
     "all sensors": "none", "random sets": "random", "greedy": "greedy", "exhaustive": "exhaustive",
     "exhaustive, 2 or more": AtLeast(fewest=2), "exhaustive, 4 or more": AtLeast(fewest=4),
     "calibrated": "calibrated",
 }  # fmt: skip
 
 
-def drive(agent: WorldModel, task: Task, way: str | Selection, episodes: int, broken: Scenario | None) -> str:
+def drive(agent: WorldModel, task: Task, way: str | Judge, episodes: int, broken: Scenario | None) -> str:
     """Score, success, and the share of steps with 0, 1, ... N trusted sensors."""
     counts = np.zeros(len(agent.sensors) + 1, np.int64)
 

@@ -68,8 +68,8 @@ def test_a_cell_knows_how_its_sensors_were_treated(monkeypatch) -> None:
         return [cell.key for cell in Plan.from_dict(values).cells()]
 
     before = keys()
-    monkeypatch.setitem(METHODS, "confident", replace(METHODS["confident"], selection=Greedy(depth=2)))
-    monkeypatch.setitem(METHODS, "reject", replace(METHODS["reject"], rejection=Rejection(k=4.0)))
+    monkeypatch.setitem(METHODS, "confident", replace(METHODS["confident"], judge=Greedy(depth=2)))
+    monkeypatch.setitem(METHODS, "reject", replace(METHODS["reject"], judge=Rejection(k=4.0)))
     assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, False, True, False]
     monkeypatch.undo()
     other = Calibration.of({"surprise": np.arange(3.0)})
@@ -109,7 +109,7 @@ def test_a_cell_is_driven_as_it_says(monkeypatch) -> None:
         run_cell(cell)
     (agent, method, first), (_, _, second) = asked
     assert agent.folder.parts[-2:] == ("stop-sign", "dropout")
-    assert method.selection == "greedy"
+    assert method.judge == "greedy"
     assert first.scenario == Scenario(
         faults=("lag",), sensors=3, intensity=0.5, proportion=0.25, onset=7, preset="paper", seed=0
     )

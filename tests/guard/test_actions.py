@@ -119,13 +119,13 @@ def test_an_episode_start_is_not_lost_when_the_step_fails() -> None:
     guard.act(obs)
 
     class Broken:
-        def select(self, *args: object) -> None:
-            raise RuntimeError("a selector of the user's")
+        def rule(self, *args: object) -> None:
+            raise RuntimeError("a judge of the user's")
 
-    good, guard.selector = guard.selector, Broken()
+    good, guard.sitting = guard.sitting, Broken()
     with pytest.raises(RuntimeError):
         guard.act(obs, first=True)
-    guard.selector = good
+    guard.sitting = good
     guard.act(obs)
     again = Guard(model)
     again.act(obs)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import naive, tiny
-from wiser.guard import Calibration, CalibrationError, Greedy, Guard, Rejection, calibrate
+from wiser.guard import Calibration, CalibrationError, Chain, Greedy, Guard, Rejection, calibrate
 from wiser.guard.thresholds import Threshold
 from wiser.worldmodel.protocol import Belief, Prior
 
@@ -90,7 +90,7 @@ def test_calibrate_records_every_score_and_accepts_what_it_saw() -> None:
     assert all(stats.count == 60 for stats in calibration.scores.values())
     assert all(stats.count == 12 for stats in calibration.beginnings.values()), "four batches of beginnings"
     assert calibration.about == {"seed": 0, "steps": 20}
-    guard = Guard(model, "none", Rejection(k=6), rows=3, calibration=calibration)
+    guard = Guard(model, Rejection(k=6), rows=3, calibration=calibration)
     step, actions = stream(), None
     for _ in range(20):
         obs, first = step(actions)
@@ -143,7 +143,8 @@ def test_thresholds_follow_the_sensors_in_use() -> None:
         {name: np.array([value]) for name, value in samples.items()},
         {name: np.array([value + 100]) for name, value in samples.items()},
     )
-    tau = Threshold.calibrated(calibration, "reconstruction", "reconstruction", sensors, 5.0, torch.device("cpu"))
+    alone = [f"reconstruction/{sensor.name}" for sensor in sensors]
+    tau = Threshold.calibrated(calibration, "reconstruction", alone, 5.0, torch.device("cpu"))
     masks = torch.tensor([[0, 0, 1], [1, 1, 1], [1, 0, 1], [0, 1, 0]], dtype=torch.bool)
     begin = torch.tensor([False, False, False, True])
     assert tau.of(masks, begin).tolist() == pytest.approx([2.0, 8.0, 1.0 + 0.5 * (8.0 - 1.0), 101.0])
@@ -153,12 +154,13 @@ def test_rejection_behind_a_selection_uses_the_threshold_of_what_was_selected() 
     """A sensor that is rebuilt well by nature must not be judged by what is normal for all of them together."""
     model = tiny.model(tiny.images(2))
     obs = tiny.batch(model.sensors, 1, np.random.default_rng(0))
-    _, verdict = Guard(model, Greedy(depth=0, include_full=False), Rejection(tau=1e9), rows=1).act(obs)
+    _, verdict = Guard(model, Chain(Greedy(depth=0, include_full=False), Rejection(tau=1e9)), rows=1).act(obs)
     score, chosen = float(verdict.scores["score"][0]), verdict.trusted[0].argmax()
     limits = {"reconstruction": 9.0, "reconstruction/camera0": 9.0, "reconstruction/camera1": 9.0}
     limits[f"reconstruction/camera{chosen}"] = 0.9 * score
     calibration = Calibration.of({name: np.array([value]) for name, value in limits.items()})
-    guard = Guard(model, Greedy(depth=0, include_full=False), Rejection(denoiser=None), rows=1, calibration=calibration)
+    chain = Chain(Greedy(depth=0, include_full=False), Rejection(denoiser=None))
+    guard = Guard(model, chain, rows=1, calibration=calibration)
     assert not guard.act(obs)[1].trusted.any()
 
 

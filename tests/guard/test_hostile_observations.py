@@ -90,13 +90,12 @@ def hostile_observation(good: dict[str, np.ndarray], rng: np.random.Generator) -
 @pytest.mark.parametrize("rows", [None, 3])
 @pytest.mark.parametrize("actions", [tiny.DISCRETE, tiny.CONTINUOUS])
 def test_no_exception_and_no_non_finite_belief(settings: str, rows: int | None, actions) -> None:
-    rejection = Rejection(tau=0.3, transitions="reference") if settings == "reject" else None
+    judge = Rejection(tau=0.3, transitions="reference") if settings == "reject" else settings
     model = tiny.model(SENSORS, actions)
     stop = 0 if actions.discrete else [0.0, 0.0]
     guard = Guard(
         model,
-        "none" if rejection else settings,
-        rejection,
+        judge,
         rows=rows,
         health=Health(frozen_after=3, max_age=0.5),
         blind_limit=4,

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 
 from tests import tiny
-from wiser.guard import Guard, Mode, Rejection
+from wiser.guard import Chain, Guard, Mode, Rejection
+from wiser.guard.judges.candidates import least_surprising
 from wiser.guard.look import Look
-from wiser.guard.selection import Choice
 
 SENSORS = (tiny.image("camera"), tiny.vector("speed"))
 
@@ -49,15 +49,16 @@ def test_rejection_judges_the_sensors_that_were_selected() -> None:
         return torch.zeros(len(look.mask))
 
     class OnlySpeed:
+        needs = ()
+
         def start(self, *_):
             return self
 
-        def select(self, look, healthy, begin, draws):
-            mask = torch.tensor([[False, True]]).expand_as(healthy)
-            logprobs, nats = look.infer(mask[:, None])
-            return Choice(mask, logprobs[:, 0], nats[:, 0], {})
+        def rule(self, evidence):
+            mask = torch.tensor([[False, True]]).expand_as(evidence.healthy)
+            return least_surprising(evidence.look, mask[:, None], mask.any(1, keepdim=True), "not the speed")
 
-    guard = Guard(tiny.model(SENSORS), OnlySpeed(), Rejection(score=score, tau=1.0), rows=3)
+    guard = Guard(tiny.model(SENSORS), Chain(OnlySpeed(), Rejection(score=score, tau=1.0)), rows=3)
     _, verdict = guard.act(tiny.batch(SENSORS, 3, np.random.default_rng(0)))
     assert judged[0].tolist() == [[False, True]] * 3
     assert verdict.trusted.tolist() == [[False, True]] * 3

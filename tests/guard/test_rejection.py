@@ -28,7 +28,7 @@ class Judge:
 def scripted(transitions: str, rows: int = 1) -> tuple[Guard, Judge]:
     judge = Judge()
     rejection = Rejection(score=judge, tau=0.5, tau_context=1e9, transitions=transitions)
-    return Guard(tiny.model(SENSORS), "none", rejection, rows=rows, sample_latents=False), judge
+    return Guard(tiny.model(SENSORS), rejection, rows=rows, sample_latents=False), judge
 
 
 def candidates(guard: Guard, obs: dict[str, torch.Tensor]) -> dict[str, Belief]:
@@ -125,7 +125,7 @@ def test_stage_and_blind_steps_are_cleared_at_episode_start(transitions: str) ->
     _, verdict = guard.act(tiny.batch(SENSORS, 1, rng))
     assert verdict.blind_steps[0] == 0
     assert not verdict.reset[0], "a new episode starts in stage 0: no context to reset"
-    assert guard.rejector.stage.tolist() == [Stage.CLEAN]
+    assert guard.sitting.stage.tolist() == [Stage.CLEAN]
 
 
 def test_missing_frame_predicts_whatever_the_score_says() -> None:
@@ -148,7 +148,7 @@ def test_missing_frame_predicts_whatever_the_score_says() -> None:
 def test_reconstruction_score_against_a_plain_computation() -> None:
     model = tiny.model((*SENSORS, tiny.vector("speed")))
     obs = tiny.batch(model.sensors, 4, np.random.default_rng(0))
-    _, verdict = Guard(model, "none", Rejection(tau=1e9), rows=4).act(obs)
+    _, verdict = Guard(model, Rejection(tau=1e9), rows=4).act(obs)
     always, everything = torch.ones(4, dtype=torch.bool), torch.ones(4, 1, 2, dtype=torch.bool)
     start = model.predict(model.initial(4), torch.zeros(4, 5), always)
     latent = one_hot_mode(model.infer(start, model.embed(tiny.tensors(obs)), everything)[:, 0])
@@ -163,11 +163,11 @@ def test_threshold_comes_from_the_calibration_beside_the_weights(tmp_path) -> No
     model = tiny.model(SENSORS)
     wiser.save(model, tmp_path)
     with pytest.raises(ValueError, match="calibration"):
-        Guard(wiser.load(tmp_path), "none", Rejection())
+        Guard(wiser.load(tmp_path), Rejection())
     Calibration.of({"reconstruction": np.array([0.1, 0.2, 0.3])}).save(tmp_path)
-    guard = Guard(wiser.load(tmp_path), "none", Rejection(k=2.0))
+    guard = Guard(wiser.load(tmp_path), Rejection(k=2.0))
     guard.act(tiny.observation(model.sensors, np.random.default_rng(0)))
-    _, tau = guard.rejector._measure(guard.look, torch.ones(1, dtype=torch.bool))
+    _, tau = guard.sitting._measure(guard.evidence.look, torch.ones(1, dtype=torch.bool))
     assert float(tau) == pytest.approx(0.2 + 2 * np.std([0.1, 0.2, 0.3]))
 
 

@@ -7,8 +7,8 @@ import torch
 import wiser
 from tests import tiny
 from wiser.guard import Calibration, CalibrationError, Guard, Mode, Rejection
+from wiser.guard.denoisers import prior_interpolation
 from wiser.guard.look import Look, reconstruction_error
-from wiser.guard.rejection import prior_interpolation
 from wiser.worldmodel.latents import one_hot_mode
 from wiser.worldmodel.protocol import Belief
 
@@ -60,7 +60,7 @@ def test_every_threshold_is_used() -> None:
     model = tiny.model(SENSORS)
 
     def modes(**settings: object) -> list[int]:
-        return run(Guard(model, "none", Rejection(**settings)))
+        return run(Guard(model, Rejection(**settings)))
 
     never, always = 0.0, 1e9
     assert modes(tau=always) == [Mode.GROUNDED] * 4
@@ -76,9 +76,7 @@ def test_every_threshold_is_used() -> None:
 def test_scores_have_the_same_names_whatever_was_measured() -> None:
     model = tiny.model(SENSORS)
     for tau in (0.0, 1e9):
-        _, verdict = Guard(model, "none", Rejection(tau=tau), rows=2).act(
-            tiny.batch(SENSORS, 2, np.random.default_rng(0))
-        )
+        _, verdict = Guard(model, Rejection(tau=tau), rows=2).act(tiny.batch(SENSORS, 2, np.random.default_rng(0)))
         assert set(verdict.scores) == {"score", "denoised", "context"}
         assert np.isnan(verdict.scores["denoised"]).all() == (tau > 0)
 
@@ -87,7 +85,7 @@ def test_rejected_rows_report_the_surprise_of_what_was_rejected() -> None:
     model = tiny.model(SENSORS)
     obs = tiny.batch(SENSORS, 2, np.random.default_rng(0))
     _, accepted = Guard(model, "none", rows=2).act(obs)
-    _, rejected = Guard(model, "none", Rejection(tau=0.0), rows=2).act(obs)
+    _, rejected = Guard(model, Rejection(tau=0.0), rows=2).act(obs)
     assert np.array_equal(accepted.surprise, rejected.surprise)
     assert (accepted.surprise > 0).all()
     _, blind = Guard(model, "none", rows=2).act({})
@@ -101,15 +99,15 @@ def test_either_is_the_smaller_share_of_both_thresholds(tmp_path) -> None:
     obs = tiny.batch(model.sensors, 3, np.random.default_rng(0))
     shares = []
     for name, values in samples.items():
-        _, verdict = Guard(model, "none", Rejection(score=name, tau=1e9), rows=3).act(obs)
+        _, verdict = Guard(model, Rejection(score=name, tau=1e9), rows=3).act(obs)
         shares.append(verdict.scores["score"] / (values.mean() + 2 * values.std()))
     either = Rejection(score="either", denoiser=None, transitions="keep", k=2.0)
-    guard = Guard(model, "none", either, rows=3, calibration=calibration)
+    guard = Guard(model, either, rows=3, calibration=calibration)
     _, verdict = guard.act(obs)
     np.testing.assert_allclose(verdict.scores["score"], np.minimum(*shares), rtol=1e-5)
     assert ((verdict.mode == Mode.GROUNDED) == (np.minimum(*shares) < 1)).all()
     with pytest.raises(ValueError, match="threshold for 'reconstruction'"):
-        Guard(model, "none", either)
+        Guard(model, either)
 
 
 class WithoutDecoder:
@@ -127,18 +125,18 @@ class WithoutDecoder:
 def test_models_without_a_decoder_reject_by_surprise() -> None:
     model = WithoutDecoder(tiny.model(SENSORS))
     with pytest.raises(ValueError, match="no decoder"):
-        Guard(model, "none", Rejection(tau=1.0))
+        Guard(model, Rejection(tau=1.0))
     with pytest.raises(ValueError, match="no decoder"):
-        Guard(model, "none", Rejection(score="either", denoiser=None))
+        Guard(model, Rejection(score="either", denoiser=None))
     surprise = Rejection(score="surprise", denoiser=None, tau=1e9, transitions="reference")
-    assert run(Guard(model, "none", surprise)) == [Mode.GROUNDED] * 4
+    assert run(Guard(model, surprise)) == [Mode.GROUNDED] * 4
 
 
 def test_calibration_of_other_weights_is_refused(tmp_path) -> None:
     wiser.save(tiny.model(SENSORS), tmp_path)
     loaded = wiser.load(tmp_path)
     Calibration.of({"reconstruction": np.array([0.1, 0.2])}, weights=loaded.digest).save(tmp_path)
-    Guard(loaded, "none", Rejection())
+    Guard(loaded, Rejection())
     wiser.save(tiny.model(SENSORS, seed=1), tmp_path)
     with pytest.raises(CalibrationError, match="calibrate again"):
-        Guard(wiser.load(tmp_path), "none", Rejection())
+        Guard(wiser.load(tmp_path), Rejection())

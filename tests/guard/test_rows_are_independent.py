@@ -5,31 +5,31 @@ import pytest
 import torch
 
 from tests import tiny
-from wiser.guard import Calibrated, Calibration, Exhaustive, Greedy, Guard, Health, NoSelection, RandomMask, Rejection
+from wiser.guard import Calibrated, Calibration, Chain, Exhaustive, Greedy, Guard, Health, RandomMask, Rejection
 
 SETTINGS = {
-    "greedy": (Greedy(), None),
-    "greedy depth 1": (Greedy(depth=1, include_full=False), None),
-    "exhaustive": (Exhaustive(), None),
-    "calibrated": (Calibrated(level=0.5), None),
-    "random": (RandomMask(), None),
-    "random once": (RandomMask(redraw=False), None),
-    "reject": (NoSelection(), Rejection(tau=0.29)),
-    "reject reference": (NoSelection(), Rejection(tau=0.29, transitions="reference")),
-    "reject surprise": (Greedy(), Rejection(score="surprise", tau=3.1, denoiser="interpolation")),
+    "greedy": Greedy(),
+    "greedy depth 1": Greedy(depth=1, include_full=False),
+    "exhaustive": Exhaustive(),
+    "calibrated": Calibrated(level=0.5),
+    "random": RandomMask(),
+    "random once": RandomMask(redraw=False),
+    "reject": Rejection(tau=0.29),
+    "reject reference": Rejection(tau=0.29, transitions="reference"),
+    "reject surprise": Chain(Greedy(), Rejection(score="surprise", tau=3.1, denoiser="interpolation")),
 }
 
 
 @pytest.mark.parametrize("sample", [False, True])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_batch_of_eight_equals_eight_alone(name: str, sample: bool) -> None:
-    selection, rejection = SETTINGS[name]
+    judge = SETTINGS[name]
     model = tiny.model((*tiny.images(3), tiny.vector("speed")))
     health = Health(frozen_after=2)
     usual = Calibration.of({f"isolated_surprise/{s.name}": np.array([2.9, 3.3]) for s in model.sensors})
     drawn = {"sample_latents": sample, "sample_actions": sample, "calibration": usual}
-    together = Guard(model, selection, rejection, rows=8, **drawn, seed=50, health=health)
-    alone = [Guard(model, selection, rejection, **drawn, seed=50 + i, health=health) for i in range(8)]
+    together = Guard(model, judge, rows=8, **drawn, seed=50, health=health)
+    alone = [Guard(model, judge, **drawn, seed=50 + i, health=health) for i in range(8)]
     rng = np.random.default_rng(0)
     modes = set()
     for step in range(12):
@@ -49,5 +49,5 @@ def test_batch_of_eight_equals_eight_alone(name: str, sample: bool) -> None:
             assert actions[i] == action
             assert torch.equal(together.belief.stoch[i], guard.belief.stoch[0])
             modes.add(int(row.mode))
-    if rejection is not None:
+    if name.startswith("reject"):
         assert len(modes) > 1, "the setting must exercise more than one mode"

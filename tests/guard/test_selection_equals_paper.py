@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from tests import naive, tiny
-from wiser.guard import Calibrated, Calibration, Exhaustive, Greedy, Guard, RandomMask
+from wiser.guard import Calibrated, Calibration, Evidence, Exhaustive, Greedy, Guard, RandomMask, Ruling
 from wiser.guard.draws import RowDraws
 from wiser.guard.look import Look
 from wiser.worldmodel.protocol import Belief, Prior
@@ -32,6 +32,14 @@ def look_at(model, rows: int, rng: np.random.Generator) -> Look:
     return Look(model, prior, obs, model.embed(obs), torch.ones(rows, len(model.sensors), dtype=torch.bool))
 
 
+def rule(judge, look: Look, healthy: torch.Tensor | None = None, calibration: Calibration | None = None) -> Ruling:
+    """One step of a judge that has just started, at the beginning of an episode."""
+    rows = len(look.mask)
+    look = look if healthy is None else look.trusting(healthy)
+    evidence = Evidence(look, torch.ones(rows, dtype=torch.bool), torch.zeros(rows, 5), RowDraws(0, rows))
+    return judge.start(look.model, rows, calibration).rule(evidence)
+
+
 def row(look: Look, index: int) -> tuple[Prior, dict[str, torch.Tensor]]:
     some = slice(index, index + 1)
     return Prior(look.prior.deter[some], look.prior.logprobs[some]), {k: v[some] for k, v in look.obs.items()}
@@ -45,12 +53,10 @@ def test_greedy_is_algorithm_2(count: int, fusion: str, rows: int) -> None:
     look = look_at(model, rows, np.random.default_rng(count * 10 + rows))
     for depth in (None, 0, 1, 3):
         for include_full in (False, True):
-            choice = Greedy(depth, include_full).select(
-                look, look.mask, torch.ones(rows, dtype=torch.bool), RowDraws(0, rows)
-            )
+            choice = rule(Greedy(depth, include_full), look)
             for i in range(rows):
                 subset, latent = naive.algorithm2(model, *row(look, i), depth, include_full)
-                assert choice.mask[i].tolist() == subset
+                assert choice.trusted[i].tolist() == subset
                 torch.testing.assert_close(choice.logprobs[i], latent, atol=1e-5, rtol=0)
 
 
@@ -60,10 +66,10 @@ def test_greedy_is_algorithm_2(count: int, fusion: str, rows: int) -> None:
 def test_exhaustive_is_the_loop_over_all_subsets(count: int, fusion: str, rows: int) -> None:
     model = tiny.model(sensors_of(count, fusion), fusion=fusion, seed=count)
     look = look_at(model, rows, np.random.default_rng(count * 10 + rows))
-    choice = Exhaustive().select(look, look.mask, torch.ones(rows, dtype=torch.bool), RowDraws(0, rows))
+    choice = rule(Exhaustive(), look)
     for i in range(rows):
         subset, latent = naive.exhaustive(model, *row(look, i))
-        assert choice.mask[i].tolist() == subset
+        assert choice.trusted[i].tolist() == subset
         torch.testing.assert_close(choice.logprobs[i], latent, atol=1e-5, rtol=0)
 
 
@@ -82,17 +88,15 @@ def test_every_subset_agrees_with_encoding_it_from_raw_readings(fusion: str) -> 
 def test_required_sensors_are_never_masked_and_the_best_of_the_rest_is_found() -> None:
     model = tiny.model(tiny.images(5))
     look = look_at(model, 6, np.random.default_rng(3))
-    for selector in (Greedy(required=("camera1", "camera4")), Exhaustive(required=("camera1", "camera4"))):
-        choice = selector.select(look, look.mask, torch.ones(6, dtype=torch.bool), RowDraws(0, 6))
-        assert choice.mask[:, [1, 4]].all()
-    best = Exhaustive(required=("camera1", "camera4")).select(
-        look, look.mask, torch.ones(6, dtype=torch.bool), RowDraws(0, 6)
-    )
+    for judge in (Greedy(required=("camera1", "camera4")), Exhaustive(required=("camera1", "camera4"))):
+        choice = rule(judge, look)
+        assert choice.trusted[:, [1, 4]].all()
+    best = rule(Exhaustive(required=("camera1", "camera4")), look)
     for i in range(6):
         prior, obs = row(look, i)
         subsets = [[a, True, b, c, True] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
         values = [naive.surprise(naive.posterior(model, prior, obs, s)[0], prior.logprobs[0]) for s in subsets]
-        assert best.mask[i].tolist() == [bool(x) for x in subsets[int(np.argmin(values))]]
+        assert best.trusted[i].tolist() == [bool(x) for x in subsets[int(np.argmin(values))]]
 
 
 def test_required_sensors_alone_are_used_when_nothing_else_is_healthy() -> None:
@@ -100,18 +104,16 @@ def test_required_sensors_alone_are_used_when_nothing_else_is_healthy() -> None:
     look = look_at(model, 1, np.random.default_rng(0))
     healthy = torch.tensor([[False, True, False]])
     for include_full in (False, True):
-        choice = Greedy(include_full=include_full, required=("camera1",)).select(
-            look, healthy, torch.ones(1, dtype=torch.bool), RowDraws(0, 1)
-        )
-        assert choice.mask.tolist() == [[False, True, False]]
+        choice = rule(Greedy(include_full=include_full, required=("camera1",)), look, healthy)
+        assert choice.trusted.tolist() == [[False, True, False]]
         assert torch.isfinite(choice.surprise).all()
 
 
 def test_unknown_required_sensor_is_named() -> None:
     model = tiny.model(tiny.images(2))
-    for selection in (Greedy(required=("radar",)), Exhaustive(required=("radar",))):
+    for judge in (Greedy(required=("radar",)), Exhaustive(required=("radar",))):
         with pytest.raises(ValueError, match="radar"):
-            Guard(model, selection)
+            Guard(model, judge)
     with pytest.raises(ValueError, match="tuple of names"):
         Guard(model, Greedy(required="camera0"))  # type: ignore[arg-type]
 
@@ -131,7 +133,7 @@ def test_unhealthy_sensors_are_left_out_as_if_the_model_had_fewer() -> None:
     look = look_at(model, 8, np.random.default_rng(5))
     healthy = torch.ones(8, 4, dtype=torch.bool)
     healthy[:, 2] = False
-    choice = Greedy(depth=1).select(look, healthy, torch.ones(8, dtype=torch.bool), RowDraws(0, 8))
+    choice = rule(Greedy(depth=1), look, healthy)
     for i in range(8):
         prior, obs = row(look, i)
         alone = {
@@ -142,7 +144,7 @@ def test_unhealthy_sensors_are_left_out_as_if_the_model_had_fewer() -> None:
         subsets = [[j == k for j in range(4)] for k in (0, 1, 3)]
         subsets += [[j not in (2, worst) for j in range(4)], [j != 2 for j in range(4)]]
         values = [naive.surprise(naive.posterior(model, prior, obs, s)[0], prior.logprobs[0]) for s in subsets]
-        assert choice.mask[i].tolist() == subsets[int(np.argmin(values))]
+        assert choice.trusted[i].tolist() == subsets[int(np.argmin(values))]
 
 
 def test_exhaustive_searches_the_subsets_of_the_healthy_sensors() -> None:
@@ -152,24 +154,23 @@ def test_exhaustive_searches_the_subsets_of_the_healthy_sensors() -> None:
     healthy = torch.tensor([[True, False, True], [False, True, True]] * 3)
     zeroed = {name: torch.where(healthy[:, i, None, None, None], x, 0) for i, (name, x) in enumerate(look.obs.items())}
     look = look.at(zeroed)
-    choice = Exhaustive().select(look, healthy, torch.ones(6, dtype=torch.bool), RowDraws(0, 6))
+    choice = rule(Exhaustive(), look, healthy)
     for i in range(6):
         prior, obs = row(look, i)
         subsets = [[bool(code >> j & 1) for j in range(3)] for code in range(8)]
         subsets = [subset for subset in subsets if all(healthy[i, j] or not kept for j, kept in enumerate(subset))]
         values = [naive.surprise(naive.posterior(model, prior, obs, s)[0], prior.logprobs[0]) for s in subsets]
-        assert choice.mask[i].tolist() == subsets[int(np.argmin(values))]
-    assert (choice.mask.sum(1) > 1).any()
+        assert choice.trusted[i].tolist() == subsets[int(np.argmin(values))]
+    assert (choice.trusted.sum(1) > 1).any()
 
 
-@pytest.mark.parametrize("selector", [Greedy(), Greedy(None, include_full=False), Exhaustive()])
+@pytest.mark.parametrize("judge", [Greedy(), Greedy(None, include_full=False), Exhaustive()])
 @settings(max_examples=15)
 @given(order=st.permutations(range(5)), seed=st.integers(0, 50))
-def test_permuting_sensors_permutes_masks(selector, order: list[int], seed: int) -> None:
+def test_permuting_sensors_permutes_masks(judge, order: list[int], seed: int) -> None:
     model = tiny.model(tiny.images(5), seed=seed)
     look = look_at(model, 4, np.random.default_rng(seed))
-    begin, draws = torch.ones(4, dtype=torch.bool), RowDraws(0, 4)
-    chosen = selector.select(look, look.mask, begin, draws).mask
+    chosen = rule(judge, look).trusted
     renamed = tiny.model(tuple(model.sensors[i] for i in order))
     weights, places = model.state_dict(), renamed.state_dict()
     for key, value in weights.items():
@@ -178,25 +179,21 @@ def test_permuting_sensors_permutes_masks(selector, order: list[int], seed: int)
             key = f"{part[1]}.{order.index(int(part[2]))}.{part[3]}"
         places[key].copy_(value)
     again = Look(renamed, look.prior, look.obs, renamed.embed(look.obs), look.mask)
-    assert torch.equal(selector.select(again, look.mask, begin, draws).mask, chosen[:, order])
+    assert torch.equal(rule(judge, again).trusted, chosen[:, order])
 
 
 def test_random_masking_as_intended_and_as_published() -> None:
     """RME: k ~ Uniform{0..N} inclusive, every sensor equally likely; as published, one mask for the whole run."""
     model = tiny.model(tiny.images(3))
     look = look_at(model, 400, np.random.default_rng(0))
-    begin = torch.ones(400, dtype=torch.bool)
-    draws = RowDraws(0, 400)
-    masks = torch.cat([RandomMask().select(look, look.mask, begin, draws).mask for _ in range(20)])  # (8000, 3)
+    evidence = Evidence(look, torch.ones(400, dtype=torch.bool), torch.zeros(400, 5), RowDraws(0, 400))
+    masks = torch.cat([RandomMask().rule(evidence).trusted for _ in range(20)])  # (8000, 3)
     counts = np.bincount((~masks).sum(1).numpy(), minlength=4)
     assert chisquare(counts).pvalue > 1e-3, "all may be masked, none may be"
     assert (masks.float().mean(0) - 0.5).abs().max() < 0.03
-    once = torch.cat([RandomMask(redraw=False, seed=s).select(look, look.mask, begin, draws).mask for s in (4, 4)])
+    once = torch.cat([RandomMask(redraw=False, seed=s).rule(evidence).trusted for s in (4, 4)])
     assert (once == once[0]).all()
-    others = {
-        tuple(RandomMask(redraw=False, seed=s).select(look, look.mask, begin, draws).mask[0].tolist())
-        for s in range(20)
-    }
+    others = {tuple(RandomMask(redraw=False, seed=s).rule(evidence).trusted[0].tolist()) for s in range(20)}
     assert len(others) > 3
 
 
@@ -210,22 +207,20 @@ def test_calibrated_trusts_what_is_usual_or_else_the_nearest_to_it(seed) -> None
     clean = {f"isolated_surprise/{s.name}": nats[:, i].numpy() for i, s in enumerate(model.sensors)}
     calibration = Calibration.of(clean)
     limits = [calibration.quantile(name, 0.25) for name in clean]
-    chooser = Calibrated(level=0.25).start(model, 9, calibration)
-    choice = chooser.select(look, healthy, torch.ones(9, dtype=torch.bool), RowDraws(0, 9))
+    choice = rule(Calibrated(level=0.25), look, healthy, calibration)
     modes = set()
     for i in range(9):
         shares = {n: float(nats[i, n]) / limits[n] for n in range(4) if healthy[i, n]}
         usual = {n for n, share in shares.items() if share <= 1} or {min(shares, key=shares.get)} if shares else set()
-        assert {n for n in range(4) if choice.mask[i, n]} == usual
+        assert {n for n in range(4) if choice.trusted[i, n]} == usual
         modes.add(len(usual))
         if not shares:
-            assert torch.isinf(choice.surprise[i])
+            assert torch.isnan(choice.surprise[i])
         else:
-            _, expected = look.infer(choice.mask[:, None])
+            _, expected = look.infer(choice.trusted[:, None])
             assert choice.surprise[i] == pytest.approx(float(expected[i, 0]))
     assert len(modes) > 2, "rows with none, one and several"
-    kept = Calibrated(level=0.25, required=("speed",)).start(model, 9, calibration)
-    mask = kept.select(look, healthy, torch.ones(9, dtype=torch.bool), RowDraws(0, 9)).mask
+    mask = rule(Calibrated(level=0.25, required=("speed",)), look, healthy, calibration).trusted
     assert torch.equal(mask[:, 2], healthy[:, 2])
 
 

@@ -39,7 +39,7 @@ def test_bit_for_bit(fusion: str, tower: str, count: int, rows: int, seed: int) 
     model = tiny.model(tiny.images(count), seed=seed, fusion=fusion, tower=tower)
     rng = np.random.default_rng(seed)
     stream = [tiny.batch(model.sensors, rows, rng) for _ in range(4)]
-    guard = Guard(model, selection="none", rows=rows, sample_latents=False)
+    guard = Guard(model, judge="none", rows=rows, sample_latents=False)
     for obs, (belief, action) in zip(stream, unguarded(model, stream, rows), strict=True):
         chosen, verdict = guard.act(obs)
         assert torch.equal(guard.belief.deter, belief.deter)
@@ -59,7 +59,7 @@ def test_bit_for_bit_when_sampling(actions) -> None:
     def noise(count: int) -> torch.Tensor:
         return torch.tensor(np.stack([g.random(count) for g in generators]), dtype=torch.float32)
 
-    guard = Guard(model, selection="none", rows=3, sample_actions=True, seed=7)
+    guard = Guard(model, judge="none", rows=3, sample_actions=True, seed=7)
     for obs, (belief, action) in zip(stream, unguarded(model, stream, 3, noise), strict=True):
         chosen, _ = guard.act(obs)
         assert torch.equal(guard.belief.stoch, belief.stoch)

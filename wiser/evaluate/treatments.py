@@ -73,14 +73,11 @@ TREATMENTS: dict[str, Treatment] = {
     "exhaustive": Treatment("exhaustive", about="the least surprising of all subsets"),
     "calibrated": Treatment("calibrated", about="every sensor that is as surprising as it usually is"),
     "median": Treatment(median=True, about="images behind a 3x3 median filter"),
-    "reject": Treatment(Rejection(), about="rejection sampling as in the paper"),
+    "reject": Treatment("reject", about="rejection sampling as in the paper"),
     "reject-reference": Treatment(
         Rejection(transitions="reference"), about="rejection sampling with the transitions of the published code"
     ),
-    "predict": Treatment(
-        Rejection(score="either", denoiser=None, transitions="keep"),
-        about="what is normal neither in itself nor in context is predicted instead",
-    ),
+    "predict": Treatment("predict", about="what is normal neither in itself nor in context is predicted instead"),
 }
 
 

@@ -1,6 +1,6 @@
-"""Which sensors to trust: health checks, surprise, selection among several sensors, rejection with one.
+"""Which sensors to trust: health checks, surprise, and a judge that trusts some of them, all or none.
 
->>> guard = Guard(model, selection="greedy")
+>>> guard = Guard(model, "greedy")
 >>> action, verdict = guard.act(observation)
 """
 
@@ -8,26 +8,47 @@ from wiser.guard.calibrate import calibrate
 from wiser.guard.calibration import Calibration, CalibrationError
 from wiser.guard.guard import Guard
 from wiser.guard.health import Health
+from wiser.guard.judges import (
+    JUDGES,
+    Calibrated,
+    Chain,
+    Evidence,
+    Exhaustive,
+    Greedy,
+    Judge,
+    RandomMask,
+    Rejection,
+    Ruling,
+    TrustAll,
+    judge_by_name,
+)
 from wiser.guard.look import Look
-from wiser.guard.rejection import Rejection
-from wiser.guard.selection import Calibrated, Exhaustive, Greedy, NoSelection, RandomMask
+from wiser.guard.scores import SCORES, Score
 from wiser.guard.subsets import dropout_masks
 from wiser.guard.verdict import Mode, Verdict
 
 __all__ = [
+    "JUDGES",
+    "SCORES",
     "Calibrated",
     "Calibration",
     "CalibrationError",
+    "Chain",
+    "Evidence",
     "Exhaustive",
     "Greedy",
     "Guard",
     "Health",
+    "Judge",
     "Look",
     "Mode",
-    "NoSelection",
     "RandomMask",
     "Rejection",
+    "Ruling",
+    "Score",
+    "TrustAll",
     "Verdict",
     "calibrate",
     "dropout_masks",
+    "judge_by_name",
 ]

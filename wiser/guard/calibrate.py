@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from wiser.guard.calibration import Calibration
 from wiser.guard.guard import Guard
-from wiser.guard.look import Look, reconstruction_error
-from wiser.guard.rejection import context_free_reconstruction, in_context_surprise
+from wiser.guard.judges import Measuring
+from wiser.guard.scores import known_scores, measure_scores
 from wiser.worldmodel.protocol import WorldModel
 
 Step = Callable[[Any], tuple[Any, Any]]
@@ -22,43 +21,43 @@ Step = Callable[[Any], tuple[Any, Any]]
 
 
 @torch.no_grad()
-def calibrate(model: WorldModel, step: Step, rows: int, steps: int, beginnings: int = 256, **about: Any) -> Calibration:
-    """Drive `rows` clean environments for `steps` steps each and summarise every score.
+def calibrate(
+    model: WorldModel,
+    step: Step,
+    rows: int,
+    steps: int,
+    beginnings: int = 256,
+    *,
+    scores: Sequence[str] | None = None,
+    judges: Sequence[Measuring] = (),
+    **about: Any,
+) -> Calibration:
+    """Drive `rows` clean environments for `steps` steps each and summarise what is measured on the way.
 
-    Recorded are `surprise`, `isolated_surprise/<sensor>`, and for models that decode `reconstruction` (context-free,
-    M of the paper), `reconstruction/<sensor>` (from that sensor alone) and `context` (in-context reconstruction).
-    First frames are summarised apart; they are rare, so `beginnings` episodes more are begun, and not driven.
+    scores: names from `SCORES`, of all sensors and where it makes sense of each alone; None = all the model can give:
+        `surprise`, `isolated_surprise/<sensor>`, and for models that decode `reconstruction` (context-free, M of the
+        paper), `reconstruction/<sensor>` (from that sensor alone) and `context` (in-context reconstruction).
+    judges: those whose own statistics are recorded too; they watch and decide nothing.
+    beginnings: first frames are summarised apart; they are rare, so this many episodes more are begun, and not driven.
     """
-    guard = Guard(model, selection="none", rows=rows)
+    asked = known_scores(model, scores)
+    meters = [judge.measure(model, rows) for judge in judges]
+    guard = Guard(model, "none", rows=rows)
     recorded: dict[str, list[np.ndarray[Any, Any]]] = defaultdict(list)
     began: list[np.ndarray[Any, Any]] = []
     actions = None
     for count in range(steps + math.ceil(beginnings / rows)):
         obs, first = step(actions)
         chosen, _verdict = guard.act(obs, first)
-        assert guard.look is not None
+        assert guard.evidence is not None
         began.append(np.broadcast_to(np.asarray(first, bool), rows))
-        for name, values in clean_scores(guard.look).items():
+        found = measure_scores(guard.evidence.look, asked)
+        for meter in meters:
+            found |= meter(guard.evidence)
+        for name, values in found.items():
             recorded[name].append(values.cpu().numpy())
         actions = None if (count + 1) * rows < beginnings else chosen
     fresh = np.concatenate(began)
-    scores = {name: np.concatenate(values) for name, values in recorded.items()}
-    later, at_first = ({name: values[rows] for name, values in scores.items()} for rows in (~fresh, fresh))
+    frames = {name: np.concatenate(values) for name, values in recorded.items()}
+    later, at_first = ({name: values[rows] for name, values in frames.items()} for rows in (~fresh, fresh))
     return Calibration.of(later, at_first, model.digest, **about, steps=steps)
-
-
-def clean_scores(look: Look) -> dict[str, Tensor]:
-    """Every score a calibration holds, (B,) each."""
-    rows, sensors = look.mask.shape
-    alone = torch.eye(sensors, dtype=torch.bool, device=look.mask.device).expand(rows, -1, -1)
-    isolated = look.infer(alone)[1]  # (B, N)
-    scores = {"surprise": in_context_surprise(look)}
-    for column, sensor in enumerate(look.model.sensors):
-        scores[f"isolated_surprise/{sensor.name}"] = isolated[:, column]
-    if look.model.decodes:
-        scores["reconstruction"] = context_free_reconstruction(look)
-        scores["context"] = reconstruction_error(look, look.belief)
-        for column, sensor in enumerate(look.model.sensors):
-            if sensor.name in look.model.decodes:
-                scores[f"reconstruction/{sensor.name}"] = context_free_reconstruction(look.trusting(alone[:, column]))
-    return scores

@@ -6,13 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 FILE = "calibration.json"
-VERSION = 2
+VERSION = 3
+OLD_VERSIONS = (1, 2)  # 1 had first frames among the others; 2 is as 3, but had to have the levels of today
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
 
 
@@ -28,7 +30,7 @@ class Stats:
     std: float
     count: int
     quantiles: tuple[float, ...]
-    """At `LEVELS`."""
+    """At the levels of the calibration."""
 
     @classmethod
     def of(cls, values: np.ndarray[Any, Any]) -> Stats:
@@ -55,6 +57,8 @@ class Calibration:
     """How it was made: seed, steps, command."""
     weights: str | None = None
     """Digest of the weights it was made with."""
+    levels: tuple[float, ...] = LEVELS
+    """At which quantiles are known."""
 
     @classmethod
     def of(
@@ -74,7 +78,7 @@ class Calibration:
     def digest(self) -> str:
         """Of the statistics: the same thresholds have the same digest."""
         statistics = [{name: asdict(part[name]) for name in sorted(part)} for part in (self.scores, self.beginnings)]
-        return hashlib.sha256(json.dumps(statistics).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([self.levels, statistics]).encode()).hexdigest()
 
     def stats(self, score: str, begin: bool = False) -> Stats:
         """Statistics of one score, of first frames if `begin`; raises `CalibrationError` naming what there is."""
@@ -92,12 +96,14 @@ class Calibration:
         """Threshold that clean input stays under with probability `level`, interpolated between stored levels."""
         if not 0.0 <= level <= 1.0:
             raise ValueError(f"a quantile level lies in [0, 1], got {level}")
-        return float(np.interp(level, LEVELS, self.stats(score, begin).quantiles))
+        if not self.levels[0] <= level <= self.levels[-1]:
+            raise CalibrationError(f"quantiles are known from {self.levels[0]} to {self.levels[-1]}, not at {level}")
+        return float(np.interp(level, self.levels, self.stats(score, begin).quantiles))
 
     def save(self, path: str | Path) -> None:
         """Write JSON; `path` is a file or a model folder."""
         path = _file(path)
-        body = {"version": VERSION, "levels": LEVELS, **asdict(self)}
+        body = {"version": VERSION, **asdict(self)}
         temporary = path.with_name(f".{path.name}.tmp")
         temporary.write_text(json.dumps(body, indent=2) + "\n")
         temporary.replace(path)
@@ -108,21 +114,29 @@ class Calibration:
         path = _file(path)
         try:
             body = json.loads(path.read_text())
-            if body["version"] not in (1, VERSION) or tuple(body["levels"]) != LEVELS:
-                raise ValueError(f"version {body['version']!r}, this release reads {VERSION}: calibrate again")
-            scores = _read_stats(body["scores"])
-            beginnings = scores if body["version"] == 1 else _read_stats(body["beginnings"])  # 1 had them pooled
-            return cls(scores, beginnings, dict(body["about"]), body["weights"])
+            if body["version"] not in (*OLD_VERSIONS, VERSION):
+                raise ValueError(f"version {body['version']!r}, this release reads up to {VERSION}: calibrate again")
+            levels = _read_levels(body["levels"])
+            scores = _read_stats(body["scores"], levels)
+            beginnings = scores if body["version"] == 1 else _read_stats(body["beginnings"], levels)
+            return cls(scores, beginnings, dict(body["about"]), body["weights"], levels)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CalibrationError(f"{path} is not a readable calibration: {error}") from error
 
 
-def _read_stats(part: dict[str, Any]) -> dict[str, Stats]:
+def _read_levels(given: list[Any]) -> tuple[float, ...]:
+    levels = tuple(map(float, given))
+    if not levels or levels[0] < 0.0 or levels[-1] > 1.0 or any(low >= high for low, high in pairwise(levels)):
+        raise ValueError("levels of quantiles rise within [0, 1]")
+    return levels
+
+
+def _read_stats(part: dict[str, Any], levels: tuple[float, ...]) -> dict[str, Stats]:
     read = {
         name: Stats(float(s["mean"]), float(s["std"]), int(s["count"]), tuple(map(float, s["quantiles"])))
         for name, s in part.items()
     }
-    if any(len(stats.quantiles) != len(LEVELS) for stats in read.values()):
+    if any(len(stats.quantiles) != len(levels) for stats in read.values()):
         raise ValueError("a score has the wrong number of quantiles")
     return read
 

@@ -1,10 +1,10 @@
-"""The guard: health, selection, rejection and mode, composed around a world model."""
+"""The guard: health, a judge and mode, composed around a world model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,10 +14,9 @@ from wiser.guard.actions import to_environment, to_model
 from wiser.guard.calibration import Calibration, beside
 from wiser.guard.draws import RowDraws
 from wiser.guard.health import Health, HealthMonitor
+from wiser.guard.judges import Evidence, Judge, Ruling, judge_by_name
+from wiser.guard.judges.judge import prior_where
 from wiser.guard.look import Look
-from wiser.guard.rejection import Rejection, Rejector
-from wiser.guard.selection import Choice, Selection, Stateless, selection_by_name
-from wiser.guard.transitions import Source
 from wiser.guard.verdict import Mode, Verdict
 from wiser.worldmodel.latents import one_hot_mode, one_hot_sample
 from wiser.worldmodel.protocol import Belief, Prior, WorldModel
@@ -36,8 +35,7 @@ class Guard:
     def __init__(
         self,
         model: WorldModel,
-        selection: str | Selection = "greedy",
-        rejection: Rejection | None = None,
+        judge: str | Judge = "greedy",
         *,
         rows: int | None = None,
         health: Health | None = None,
@@ -50,8 +48,8 @@ class Guard:
     ) -> None:
         """Wrap `model`.
 
-        selection: how to choose among several sensors: none, greedy, exhaustive, calibrated, random, or a `Selection`.
-        rejection: also judge the chosen readings as a whole; needs a decoder and thresholds.
+        judge: how to trust, a name from `JUDGES` (none, greedy, exhaustive, calibrated, random: which of several
+            sensors; reject, predict: the readings as a whole) or an object, such as `Chain(Greedy(), Rejection())`.
         health: which checks run before the model looks.
         calibration: clean statistics; by default those beside the model's weights, where they are needed.
         blind_limit: steps without a trusted sensor after which the mode is FALLBACK.
@@ -68,18 +66,15 @@ class Guard:
         self.device = self._belief.deter.device
         self.draws = RowDraws(seed, self.rows)
         self.monitor = HealthMonitor(model.sensors, self.rows, health or Health(), self.device)
-        chosen = selection_by_name(selection)
-        if calibration is None and (rejection is not None or not isinstance(chosen, Stateless)):
+        chosen = judge_by_name(judge)
+        if calibration is None and chosen.needs:
             calibration = beside(model.folder, model.digest)
-        self.selector = chosen.start(model, self.rows, calibration)
-        self.rejector = None
-        if rejection is not None:
-            self.rejector = Rejector(rejection, model, calibration, self.rows, self.device)
+        self.sitting = chosen.start(model, self.rows, calibration)
         self._action = self._belief.deter.new_zeros(self.rows, model.actions.size)
         self._blind = torch.zeros(self.rows, dtype=torch.long, device=self.device)
         self._first = torch.ones(self.rows, dtype=torch.bool, device=self.device)
         self._torch = False  # whether the caller speaks torch, as far as seen
-        self.look: Look | None = None  # what the last step saw: for calibration and for people who watch
+        self.evidence: Evidence | None = None  # of the last step: for calibration and for people who watch
 
     @property
     def belief(self) -> Belief:
@@ -103,26 +98,25 @@ class Guard:
         begin = self._first
         readings = self.monitor.examine(obs if self.batched else [obs], begin, ages)
         prior, restarted = self._predict(begin)
-        self.look = look = Look(self.model, prior, readings.obs, self.model.embed(readings.obs), readings.healthy)
-        choice = self.selector.select(look, readings.healthy, begin, self.draws)
-        decision = self._decide(look, choice, begin)
+        look = Look(self.model, prior, readings.obs, self.model.embed(readings.obs), readings.healthy)
+        self.evidence = Evidence(look, begin, self._action, self.draws)
+        ruling = _finite(self.sitting.rule(self.evidence), prior)
 
-        self._belief = Belief(decision.deter, self._latent(decision.logprobs))
-        self._blind = torch.where(decision.trusted.any(1), 0, torch.where(begin, 0, self._blind) + 1)
+        self._belief = Belief(ruling.prior.deter, self._latent(ruling.logprobs))
+        self._blind = torch.where(ruling.trusted.any(1), 0, torch.where(begin, 0, self._blind) + 1)
         self._action = self.model.act(
             self._belief, self._noise(self.model.actions.size) if self.sample_actions else None
         )
-        reset = (decision.source == Source.POSTERIOR_RESET) | (decision.source == Source.DENOISED_RESET)
         verdict = Verdict(
             sensors=self.sensor_names,
-            mode=self._mode(decision),
-            trusted=decision.trusted,
+            mode=self._mode(ruling),
+            trusted=ruling.trusted,
             healthy=readings.healthy,
-            reasons=_explain(self.sensor_names, readings.reasons, decision),
-            surprise=decision.surprise,
-            scores=decision.scores,
+            reasons=_explain(self.sensor_names, readings.reasons, ruling),
+            surprise=ruling.surprise,
+            scores=ruling.scores,
             blind_steps=self._blind,
-            reset=reset | restarted,
+            reset=ruling.reset | restarted,
         )
         self._first = torch.zeros_like(begin)  # only now: a step that failed has not begun the episode
         return self._deliver(obs, verdict)
@@ -138,7 +132,7 @@ class Guard:
     def state(self) -> tuple[dict[str, Tensor], list[Any]]:
         """What the next step rests on: tensors by name, and where each row's random numbers stand, as plain values.
 
-        What selection, rejection and the check for frozen streams remember is not part of it.
+        What the judge and the check for frozen streams remember is not part of it.
         """
         tensors = {"deter": self._belief.deter, "stoch": self._belief.stoch, "action": self._action}
         return {**tensors, "blind": self._blind, "first": self._first}, self.draws.states
@@ -158,28 +152,9 @@ class Guard:
             prior = self.model.predict(self._belief, self._action, begin | broken)
         return prior, broken
 
-    def _decide(self, look: Look, choice: Choice, begin: Tensor) -> _Decision:
-        """Combine selection and rejection into the belief of each row; rows nothing can be said about predict."""
-        prior = look.prior
-        seen = torch.isfinite(choice.surprise)  # (B,) rows where some subset could be inferred
-        nats = torch.where(seen, choice.surprise, torch.nan)
-        trusted = choice.mask & seen[:, None]  # (B, N)
-        if self.rejector is None:
-            source = torch.where(seen, int(Source.POSTERIOR), int(Source.PRIOR))
-            logprobs = torch.where(seen[:, None, None], choice.logprobs, prior.logprobs)
-            reason = [choice.reason if seen_row else "no finite posterior" for seen_row in seen.tolist()]
-            return _Decision(prior.deter, logprobs, trusted, source, nats, choice.scores, reason)
-        (deter, logprobs), source, scores = self.rejector.judge(look.trusting(trusted), begin)
-        rejected = source == Source.PRIOR  # (B,)
-        reason = ["observation rejected" if no else choice.reason for no in rejected.tolist()]
-        return _Decision(
-            deter, logprobs, trusted & ~rejected[:, None], source, nats, {**choice.scores, **scores}, reason
-        )
-
-    def _mode(self, decision: _Decision) -> Tensor:
-        repaired = (decision.source == Source.DENOISED) | (decision.source == Source.DENOISED_RESET)
-        mode = torch.where(repaired, int(Mode.DENOISED), int(Mode.GROUNDED))
-        mode = torch.where(decision.trusted.any(1), mode, int(Mode.PREDICTIVE))
+    def _mode(self, ruling: Ruling) -> Tensor:
+        mode = torch.where(ruling.repaired, int(Mode.DENOISED), int(Mode.GROUNDED))
+        mode = torch.where(ruling.trusted.any(1), mode, int(Mode.PREDICTIVE))
         if self.blind_limit is None:
             return mode
         return torch.where(self._blind > self.blind_limit, int(Mode.FALLBACK), mode)
@@ -214,26 +189,26 @@ class Guard:
         return (answer, verdict) if self.batched else (answer[0], verdict.row(0))
 
 
-class _Decision(NamedTuple):
-    """What a step's belief is made of."""
+def _finite(ruling: Ruling, prior: Prior) -> Ruling:
+    """Where a judge's belief is not finite, predict instead."""
+    finite = torch.isfinite(ruling.prior.deter).all(1) & torch.isfinite(ruling.logprobs).flatten(1).all(1)  # (B,)
+    if bool(finite.all()):
+        return ruling
+    return ruling._replace(
+        trusted=ruling.trusted & finite[:, None],
+        prior=prior_where(finite, ruling.prior, prior),
+        logprobs=torch.where(finite[:, None, None], ruling.logprobs, prior.logprobs),
+        reset=ruling.reset & finite,
+        why=lambda row, column: ruling.why(row, column) if finite[row] else "no finite posterior",
+    )
 
-    deter: Tensor  # (B, D)
-    logprobs: Tensor  # (B, S, C)
-    trusted: Tensor  # (B, N)
-    source: Tensor  # (B,) of `Source`
-    surprise: Tensor  # (B,)
-    scores: dict[str, Tensor]
-    reason: list[str]  # per row: why a healthy sensor is not trusted
 
-
-def _explain(names: tuple[str, ...], unhealthy: list[dict[str, str]], decision: _Decision) -> list[dict[str, str]]:
+def _explain(names: tuple[str, ...], unhealthy: list[dict[str, str]], ruling: Ruling) -> list[dict[str, str]]:
     """Add why healthy sensors are not trusted to the reasons of the health layer."""
-    if bool(decision.trusted.all()):
-        return unhealthy
-    for row, trusted in enumerate(decision.trusted.tolist()):
-        for name, good in zip(names, trusted, strict=True):
-            if not good:
-                unhealthy[row].setdefault(name, decision.reason[row])
+    if not bool(ruling.trusted.all()):
+        for row, column in (~ruling.trusted).nonzero().tolist():
+            if names[column] not in unhealthy[row]:
+                unhealthy[row][names[column]] = ruling.why(row, column)
     return unhealthy
 
 

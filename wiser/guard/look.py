@@ -23,24 +23,38 @@ class Look:
     obs: Mapping[str, Tensor]  # each (B, *shape), finite
     features: Any
     mask: Tensor  # (B, N) bool: the sensors in use
+    inferred: Tensor | None = None  # (B, S, C) their posterior, where it is known already
 
     def infer(self, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Posterior log-probabilities (B, K, S, C) and surprise (B, K) of candidate subsets (B, K, N)."""
         logprobs = self.model.infer(self.prior, self.features, masks)
         return logprobs, surprise(logprobs, self.prior)
 
-    def trusting(self, mask: Tensor) -> Look:
-        """Return the same readings with another set of sensors in use."""
-        return replace(self, mask=mask)
+    def trusting(self, mask: Tensor, inferred: Tensor | None = None) -> Look:
+        """Return the same readings with another set of sensors in use, and their posterior if it is known."""
+        return replace(self, mask=mask, inferred=inferred)
 
     def at(self, obs: Mapping[str, Tensor]) -> Look:
         """Look at other readings from the same prior."""
-        return replace(self, obs=obs, features=self.model.embed(obs))
+        return replace(self, obs=obs, features=self.model.embed(obs), inferred=None)
+
+    @property
+    def alone(self) -> Tensor:
+        """Every sensor by itself, as masks (B, N, N)."""
+        rows, sensors = self.mask.shape
+        return torch.eye(sensors, dtype=torch.bool, device=self.mask.device).expand(rows, -1, -1)
 
     @cached_property
     def posterior(self) -> Tensor:
         """Log-probabilities (B, S, C) in context, from the sensors in use."""
+        if self.inferred is not None:
+            return self.inferred
         return self.model.infer(self.prior, self.features, self.mask[:, None])[:, 0]
+
+    @cached_property
+    def surprise(self) -> Tensor:
+        """Bayesian surprise (B,) of the sensors in use."""
+        return surprise(self.posterior[:, None], self.prior)[:, 0]
 
     @cached_property
     def belief(self) -> Belief:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from wiser.guard.calibration import Calibration
-from wiser.worldmodel.protocol import Sensor
 
 
 class Threshold:
@@ -23,20 +24,13 @@ class Threshold:
 
     @classmethod
     def calibrated(
-        cls,
-        calibration: Calibration,
-        score: str,
-        alone: str,
-        sensors: tuple[Sensor, ...],
-        k: float,
-        device: torch.device,
+        cls, calibration: Calibration, score: str, alone: Sequence[str], k: float, device: torch.device
     ) -> Threshold:
-        """Mean + `k` standard deviations on clean runs; `alone` is what the score is called for single sensors."""
+        """Mean + `k` standard deviations on clean runs; `alone` is what the score is called for each single sensor."""
         whole = torch.tensor([calibration.tau(score, k, begin) for begin in (False, True)], device=device)
-        names = [f"{alone}/{sensor.name}" for sensor in sensors]
-        if not all(name in calibration.scores for name in names):
+        if not alone or not all(name in calibration.scores for name in alone):
             return cls(whole)
-        taus = [[calibration.tau(name, k, begin) for name in names] for begin in (False, True)]
+        taus = [[calibration.tau(name, k, begin) for name in alone] for begin in (False, True)]
         return cls(whole, torch.tensor(taus, device=device))
 
     def of(self, mask: Tensor, begin: Tensor) -> Tensor:

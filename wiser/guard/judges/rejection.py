@@ -1,0 +1,181 @@
+"""Judge the readings as a whole: accept them, repair them, or reject them and predict. Every decision is per row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from wiser.guard.calibration import Calibration
+from wiser.guard.denoisers import DENOISERS, Denoiser
+from wiser.guard.judges.judge import Evidence, Ruling, prior_where
+from wiser.guard.look import Look
+from wiser.guard.scores import SCORES, Score, in_context_reconstruction
+from wiser.guard.thresholds import Threshold
+from wiser.guard.transitions import Source, Stage, Transitions, transition_table
+from wiser.worldmodel.protocol import WorldModel
+
+EITHER, BOTH = "either", ("reconstruction", "surprise")
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """How to judge observations. Scores and denoisers go by name, or are callables on a `Look`."""
+
+    score: str | Callable[[Look], Tensor] = "reconstruction"
+    """M: maps a look to one number per row; higher is worse. `either` is ours: what is normal in itself or in context
+    passes; the smaller of `reconstruction` and `surprise`, each as a share of its calibrated threshold."""
+    denoiser: str | Denoiser | None = "posterior"
+    """D: maps a look to repaired readings (images as floats in [0, 1]); None = reject what is not clean."""
+    transitions: Transitions = "paper"
+    """State machine of the paper's text, of its published code (`reference`), or without context resets (`keep`)."""
+    k: float = 5.0
+    """Standard deviations above the clean mean at which calibrated thresholds lie. They follow the sensors in use, and
+    first frames of episodes have their own."""
+    tau: float | None = None
+    """Threshold of M(x); None takes mean + k std from the calibration, and 1 for `either`."""
+    tau_denoised: float | None = None
+    """Threshold of M(D(x)); None = the same as `tau`."""
+    tau_context: float | None = None
+    """Threshold of the in-context reconstruction error; None = calibrated like M = reconstruction."""
+
+    def __post_init__(self) -> None:
+        transition_table(self.transitions)
+        for kind, choice, known in (("score", self.score, (*SCORES, EITHER)), ("denoiser", self.denoiser, DENOISERS)):
+            if isinstance(choice, str) and choice not in known:
+                raise ValueError(f"unknown {kind} {choice!r}; choose from {', '.join(known)} or pass a callable")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The scores whose thresholds were not given."""
+        tests = (*self.tests, self.context) if self.context else self.tests
+        return tuple(dict.fromkeys(test.name for test in tests if test.tau is None))
+
+    @property
+    def tests(self) -> tuple[Criterion, ...]:
+        """What M is made of: one score, or both of `either`."""
+        if self.score == EITHER:
+            return tuple(Criterion(name, SCORES[name].measure) for name in BOTH)
+        if isinstance(self.score, str):
+            return (Criterion(self.score, SCORES[self.score].measure, self.tau),)
+        return (Criterion(getattr(self.score, "__name__", "score"), self.score, self.tau),)
+
+    @property
+    def context(self) -> Criterion | None:
+        """What repaired readings must pass too, if the transitions ask for it; its threshold is calibrated as M's."""
+        if self.transitions != "reference" or self.denoiser is None:
+            return None
+        same = self.tau if self.score == "reconstruction" else None
+        tau = self.tau_context if self.tau_context is not None else same
+        return Criterion("reconstruction", in_context_reconstruction, tau)
+
+    def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Rejector:
+        """Find the thresholds; raises where one is neither given nor calibrated, and without a decoder it needs."""
+        decoding = any(SCORES[test.name].decodes for test in self.tests if test.name in SCORES)
+        if not model.decodes and (decoding or self.denoiser in DENOISERS):
+            raise ValueError("this model has no decoder: use Rejection(score='surprise', denoiser=None, ...)")
+        return Rejector(self, model, rows, calibration)
+
+
+class Criterion(NamedTuple):
+    """A score and where its threshold comes from."""
+
+    name: str  # in the calibration
+    measure: Callable[[Look], Tensor]
+    tau: float | None = None  # None = calibrated
+
+    def threshold(
+        self, model: WorldModel, k: float, calibration: Calibration | None, device: torch.device
+    ) -> Threshold:
+        """Fixed as given, or calibrated."""
+        if self.tau is not None:
+            return Threshold.fixed(self.tau, device)
+        if calibration is None:
+            raise ValueError(
+                f"rejection needs a threshold for {self.name!r}: pass tau=..., or a calibration "
+                "(calibration.json beside the weights, written by `calibrate`)"
+            )
+        score = SCORES.get(self.name, Score(self.measure, alone=self.name))
+        return Threshold.calibrated(calibration, self.name, score.singles(model.sensors), k, device)
+
+
+class Rejector:
+    """Carries the stage of each row."""
+
+    def __init__(self, settings: Rejection, model: WorldModel, rows: int, calibration: Calibration | None) -> None:
+        device = model.initial(1).deter.device
+        self.denoise = DENOISERS[settings.denoiser] if isinstance(settings.denoiser, str) else settings.denoiser
+        self.table = transition_table(settings.transitions).to(device)
+        self.stage = torch.zeros(rows, dtype=torch.long, device=device)
+
+        def threshold(test: Criterion) -> Threshold:
+            return test.threshold(model, settings.k, calibration, device)
+
+        self.tests = [(test.measure, threshold(test)) for test in settings.tests]
+        self.tau_context = threshold(settings.context) if settings.context else None
+        self.share = 1.0 if settings.tau is None else settings.tau  # of `either`
+        self.tau_denoised = settings.tau_denoised
+
+    def rule(self, evidence: Evidence) -> Ruling:
+        """Advance every row by one observation. Rows that begin start in stage 0."""
+        look, begin = evidence.look, evidence.begin
+        stage = torch.where(begin, int(Stage.CLEAN), self.stage)
+        usable = look.mask.any(1) & torch.isfinite(look.surprise)  # (B,); the other rows can only predict
+        conditions, scores, repaired = self._examine(look, begin, usable)
+        cell = self.table[stage, *conditions]  # (B, 2)
+        self.stage, source = cell[:, 0], cell[:, 1]
+        reset = (source == Source.POSTERIOR_RESET) | (source == Source.DENOISED_RESET)
+        return Ruling(
+            trusted=look.mask & (source != Source.PRIOR)[:, None],
+            prior=prior_where(reset, look.reset_prior, look.prior) if bool(reset.any()) else look.prior,
+            logprobs=_pick(look, repaired, source),
+            surprise=torch.where(usable, look.surprise, torch.nan),
+            reset=reset,
+            repaired=(source == Source.DENOISED) | (source == Source.DENOISED_RESET),
+            scores=scores,
+            why=lambda row, column: "observation rejected",
+        )
+
+    def _examine(
+        self, look: Look, begin: Tensor, usable: Tensor
+    ) -> tuple[tuple[Tensor, Tensor, Tensor], dict[str, Tensor], Look | None]:
+        """Conditions c1, c2, c3 as 0 or 1, (B,) each, the scores they rest on, and the readings as repaired."""
+        score, tau = self._measure(look, begin)
+        unmeasured = torch.full_like(score, torch.nan)
+        scores = {"score": score, "denoised": unmeasured, "context": unmeasured}
+        c1 = (score < tau) & usable
+        repaired = None
+        if self.denoise is not None and not bool(c1.all()):
+            repaired = look.at(self.denoise(look))
+            scores["denoised"] = torch.where(c1, torch.nan, self._measure(repaired, begin)[0])
+        c2 = (scores["denoised"] < (tau if self.tau_denoised is None else self.tau_denoised)) & usable
+        c3 = torch.zeros_like(c2)
+        if self.tau_context is not None and repaired is not None:
+            scores["context"] = torch.where(c1, torch.nan, in_context_reconstruction(repaired))
+            c3 = scores["context"] < self.tau_context.of(look.mask, begin)
+        return (c1.long(), c2.long(), c3.long()), scores, repaired
+
+    def _measure(self, look: Look, begin: Tensor) -> tuple[Tensor, Tensor]:
+        """M of readings and its threshold, (B,) each; of several tests the one that is passed most easily."""
+        found = [(measure(look), tau.of(look.mask, begin)) for measure, tau in self.tests]
+        if len(found) == 1:
+            return found[0]
+        share = torch.stack([score / tau for score, tau in found]).amin(0)
+        return share, torch.full_like(share, self.share)
+
+
+def _pick(look: Look, repaired: Look | None, source: Tensor) -> Tensor:
+    """Gather each row's belief (B, S, C) from the candidate its source names."""
+    logprobs = look.prior.logprobs
+    candidates = {Source.POSTERIOR: lambda: look.posterior, Source.POSTERIOR_RESET: lambda: look.reset_posterior}
+    if repaired is not None:
+        candidates[Source.DENOISED] = lambda: repaired.posterior
+        candidates[Source.DENOISED_RESET] = lambda: repaired.reset_posterior
+    for kind, candidate in candidates.items():
+        chosen = source == int(kind)
+        if bool(chosen.any()):
+            logprobs = torch.where(chosen[:, None, None], candidate(), logprobs)
+    return logprobs
