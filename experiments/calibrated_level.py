@@ -16,10 +16,11 @@ import torch
 import wiser
 from wiser import seeds
 from wiser.envs.domain import Task, known_tasks
-from wiser.evaluate.methods import Method
-from wiser.evaluate.rollout import Trial, rollout
+from wiser.evaluate.episodes import run_episodes
+from wiser.evaluate.treatments import Treatment
 from wiser.faults import Scenario
 from wiser.guard import Calibrated
+from wiser.rollout import Trial
 from wiser.worldmodel.protocol import WorldModel
 
 SEED = seeds.DESIGN[60_000]
@@ -36,8 +37,8 @@ SCENARIOS: dict[str, Scenario | None] = {
 
 def drive(agent: WorldModel, task: Task, level: float | None, scenario: Scenario | None, episodes: int) -> np.ndarray:
     """Score of every episode; no level is the unguarded agent."""
-    method = Method("dropout", "none" if level is None else Calibrated(level=level))
-    return np.array([e.score for e in rollout(agent, method, Trial(task.env, episodes, SEED, scenario))])
+    treatment = Treatment("none" if level is None else Calibrated(level=level))
+    return np.array([e.score for e in run_episodes(agent, treatment, Trial(task.env, episodes, SEED, scenario))])
 
 
 def main() -> None:

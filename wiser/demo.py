@@ -92,6 +92,6 @@ def _table(driven: dict[str, list[Episode]], title: str, env: str) -> Table:
         table.add_column(column, justify="left" if not column else "right")
     for lane, episodes in driven.items():
         score = statistics.mean([[episode.score for episode in episodes]], np.random.default_rng(0))
-        more = [f"{means[lane][name]:.0%}" if declared[name].how == "any" else f"{means[lane][name]:.1f}" for name in shown]
+        more = [declared[name].text(means[lane][name]) for name in shown]
         table.add_row(lane, f"{score.value:.0f} ({score.low:.0f} to {score.high:.0f})", *more)
     return table

@@ -13,14 +13,15 @@ SENSORS = ("camera", "lidar", "speed")
 def cell(seed: int) -> Cell:
     return Cell(
         task="StopSign",
+        contender="confident",
         agent="tiny@0123",
-        method="greedy",
-        fault="glare",
+        treatment="greedy@4567",
+        disturbance="glare",
         intensity=0.5,
         proportion=1.0,
         failures=1,
         seed=seed,
-        steps=100,
+        episodes=4,
     )
 
 
@@ -45,12 +46,9 @@ def episodes(seed: int, count: int = 4) -> list[Episode]:
             failed=("camera",),
             score=float(rng.normal()),
             length=50,
-            complete=index < count - 1,
-            success=bool(rng.integers(2)),
-            grounded=0.9,
-            denoised=0.0,
-            predictive=0.1,
-            fallback=0.0,
+            outcome="arrived",
+            measures={"success": float(rng.integers(2))},
+            modes={"grounded": 0.9, "predictive": 0.1},
             detection=detection((seed + index) % 5),
             seconds=float(np.random.default_rng().random()),
         )

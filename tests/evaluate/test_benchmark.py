@@ -15,24 +15,25 @@ GLARE = {"glare": Scenario(faults=("glare",), sensors=1)}
 
 @pytest.fixture
 def table(monkeypatch):
-    """Benchmarks of an agent with these scores: clean, then under glare; method by method."""
+    """Benchmarks of an agent with these scores: clean, then under glare; treatment by treatment."""
 
     def run(*means: float, env: str = "Pendulum-v1", floor: float | None = None):
         left = iter(means)
 
-        def rollout(*_):
+        def run_episodes(*_):
             score = next(left)
-            return [SimpleNamespace(score=score - 1, success=True), SimpleNamespace(score=score + 1, success=False)]
+            ends = ((score - 1, {"success": 1.0}), (score + 1, {"success": 0.0}))
+            return [SimpleNamespace(score=score, measures=measures) for score, measures in ends]
 
-        monkeypatch.setattr(module, "rollout", rollout)
-        methods = ["none", "greedy"][: len(means) // 2]
-        return benchmark(object(), env, GLARE, methods, episodes=2, floor=floor)
+        monkeypatch.setattr(module, "run_episodes", run_episodes)
+        treatments = ["none", "greedy"][: len(means) // 2]
+        return benchmark(object(), env, GLARE, treatments, episodes=2, floor=floor)
 
     return run
 
 
 def shares(table) -> dict[tuple[str, str], float | None]:
-    return {(row.scenario, row.method): row.resilience for row in table}
+    return {(row.scenario, row.treatment): row.resilience for row in table}
 
 
 def test_resilience_counts_from_the_floor_to_the_clean_score_of_the_first_method(table) -> None:
@@ -62,3 +63,15 @@ def test_without_a_floor_below_the_clean_score_there_is_no_resilience(table, tmp
     found.to_csv(tmp_path / "table.csv")
     with open(tmp_path / "table.csv", newline="") as file:
         assert [row["resilience"] for row in csv.DictReader(file)] == ["", ""]
+
+
+def test_scenarios_that_differ_in_anything_are_rows_of_their_own(monkeypatch) -> None:
+    monkeypatch.setattr(module, "run_episodes", lambda *_: [SimpleNamespace(score=1.0, measures={})] * 2)
+    changes: list[dict] = [{}, {"onset": 5}, {"proportion": 0.5}, {"intensity": 0.5}, {"preset": "paper"}]
+    scenarios = [Scenario(**{"faults": ("glare",), "sensors": 1, **change}) for change in changes]
+    found = benchmark(object(), "Pendulum-v1", scenarios, ["none"], episodes=2)
+    assert len({row.scenario for row in found}) == 1 + len(changes)
+    assert found.measures == []
+    assert "success" not in str(found)
+    with pytest.raises(ValueError, match="described alike"):
+        benchmark(object(), "Pendulum-v1", [scenarios[0], Scenario(faults=("glare",), sensors=1, seed=9)], ["none"])

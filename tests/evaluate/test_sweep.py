@@ -6,25 +6,24 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
-from wiser.envs.domain import find_task
 from wiser.evaluate import sweep as module
 from wiser.evaluate.command import sweep
 from wiser.evaluate.ledger import LEDGER, Ledger
-from wiser.evaluate.methods import METHODS
-from wiser.evaluate.sweep import CLEAN, Plan, run_cell, scenario_of
+from wiser.evaluate.plan import Plan, disturbance_of
+from wiser.evaluate.sweep import run_job
+from wiser.evaluate.treatments import TREATMENTS, Treatment
 from wiser.faults import Scenario
-from wiser.guard import Calibration, Greedy, Rejection
+from wiser.guard import Calibration, Greedy, Health, Rejection
 
 PLAN = {
-    "tasks": ["StopSign"], "methods": ["dropout", "confident"], "faults": ["glare", "missing"], "failures": [0, 2, 5],
-    "steps": 500,
+    "tasks": ["StopSign"], "contenders": ["dropout", "confident"], "disturbances": ["glare", "missing"], "failures": [0, 2, 5],
+    "episodes": 1,
 }  # fmt: skip
 
 
@@ -47,34 +46,54 @@ def fingerprint(folder: Path) -> str:
 
 
 def test_a_plan_is_a_grid_with_one_clean_cell(plan) -> None:
-    cells = Plan.read(str(plan)).cells()
+    cells = [job.cell for job in Plan.read(str(plan)).jobs()]
     assert len(cells) == 2 * (1 + 2 * 2)
-    assert [cell.method for cell in cells if cell.fault == CLEAN] == ["dropout", "confident"]
+    assert [cell.contender for cell in cells if cell.clean] == ["dropout", "confident"]
     assert len({cell.key for cell in cells}) == len(cells)
 
 
 def test_presets_are_the_grids_of_the_paper() -> None:
     multi, single = Plan.read("driving-multi"), Plan.read("driving-single")
-    settings = len(multi.tasks) * len(multi.faults) * len(multi.failures)
-    assert (settings, len(multi.methods)) == (108, 6)
-    assert (len(single.faults) * len(single.intensities) * len(single.proportions), len(single.methods)) == (80, 4)
+    settings = len(multi.tasks) * len(multi.disturbances) * len(multi.failures)
+    assert (settings, len(multi.contenders), multi.episodes) == (108, 6, 30)
+    surface = len(single.disturbances) * len(single.intensities) * len(single.proportions)
+    assert (surface, len(single.contenders), single.episodes) == (80, 4, 30)
 
 
 def test_a_cell_knows_how_its_sensors_were_treated(monkeypatch) -> None:
     """Other settings or other thresholds under an old name are other cells: a ledger must not call them done."""
-    values = {**PLAN, "methods": ["dropout", "confident", "calibrated", "reject"], "failures": [0]}
+    values = {**PLAN, "contenders": ["dropout", "confident", "calibrated", "reject"], "failures": [0]}
 
     def keys() -> list[str]:
-        return [cell.key for cell in Plan.from_dict(values).cells()]
+        return [job.cell.key for job in Plan.from_dict(values).jobs()]
 
     before = keys()
-    monkeypatch.setitem(METHODS, "confident", replace(METHODS["confident"], judge=Greedy(depth=2)))
-    monkeypatch.setitem(METHODS, "reject", replace(METHODS["reject"], judge=Rejection(k=4.0)))
+    monkeypatch.setitem(TREATMENTS, "greedy", Treatment(Greedy(depth=2)))
+    monkeypatch.setitem(TREATMENTS, "reject", Treatment(Rejection(k=4.0)))
     assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, False, True, False]
     monkeypatch.undo()
     other = Calibration.of({"surprise": np.arange(3.0)})
-    monkeypatch.setattr("wiser.evaluate.methods.beside", lambda folder, digest: other)
+    monkeypatch.setattr("wiser.evaluate.treatments.beside", lambda folder, digest: other)
     assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, True, False, False]
+    monkeypatch.undo()
+    for change in ({"blind_limit": 9}, {"median": True}, {"health": Health(frozen_after=5)}):
+        monkeypatch.setitem(TREATMENTS, "greedy", Treatment("greedy", **change))
+        assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, False, True, True]
+
+
+def test_any_agent_can_be_swept_under_treatments_of_the_plan_itself() -> None:
+    own = {"tasks": ["wiser/StopSign-v0"], "agents": ["stop-sign/dropout"], "failures": [0, 1], "disturbances": ["lag"]}
+    settings = {"none": {}, "careful": {"judge": "greedy", "blind_limit": 3, "health": {"frozen_after": 9}}}
+    plan = Plan.from_dict({**own, "treatments": settings, "options": {"cars": 2}})
+    jobs = plan.jobs()
+    assert [job.cell.contender for job in jobs] == ["none", "none", "careful", "careful"]
+    assert jobs[2].treatment == Treatment("greedy", blind_limit=3, health=Health(frozen_after=9))
+    assert {job.agent for job in jobs} == {"stop-sign/dropout"}
+    assert {job.cell.options for job in jobs} == {'{"cars": 2}'}
+    several = Plan.from_dict({**own, "agents": ["stop-sign/base", "stop-sign/dropout"], "treatments": ["none", "greedy"]})
+    assert list(several.named()) == [
+        "stop-sign/base none", "stop-sign/base greedy", "stop-sign/dropout none", "stop-sign/dropout greedy"
+    ]  # fmt: skip
 
 
 def test_seeds_of_a_plan_stay_in_their_range() -> None:
@@ -88,47 +107,54 @@ def test_mistakes_in_a_plan_are_named(tmp_path) -> None:
         Plan.from_dict({**PLAN, "fault": ["glare"]})
     with pytest.raises(ValueError, match="quick"):
         Plan.read("no-such-plan")
-    with pytest.raises(ValueError, match="unknown method 'confidant'; there are base"):
-        Plan.from_dict({**PLAN, "methods": ["confidant"]}).cells()
+    with pytest.raises(ValueError, match="unknown contender 'confidant'; there are base"):
+        Plan.from_dict({**PLAN, "contenders": ["confidant"]}).jobs()
+    with pytest.raises(ValueError, match="unknown fault 'rust'|no fault"):
+        Plan.from_dict({**PLAN, "disturbances": ["rust"]}).jobs()
+    for wrong in ({"episodes": 0}, {"failures": [-1]}, {"contenders": []}, {"disturbances": []}):
+        with pytest.raises(ValueError, match="a plan"):
+            Plan.from_dict({**PLAN, **wrong})
+    with pytest.raises(ValueError, match="names its tasks"):
+        Plan.from_dict({"contenders": ["base"]})
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump({**PLAN, "tasks": ["NoTask"]}))
     assert sweep(str(tmp_path / "bad.yaml"), tmp_path) == 2
 
 
 def test_a_cell_runs_to_the_same_episodes_every_time(plan) -> None:
-    cell = Plan.read(str(plan)).cells()[-1]
-    assert run_cell(cell)[0] == run_cell(cell)[0]
+    job = Plan.read(str(plan)).jobs()[-1]
+    assert run_job(job)[0] == run_job(job)[0]
 
 
 def test_a_cell_is_driven_as_it_says(monkeypatch) -> None:
-    """Its budget, seeds, fault and method reach the rollout; each seed of a plan has episodes of its own."""
+    """Its episodes, seeds, fault, options and treatment reach the loop; each seed of a plan has episodes of its own."""
     asked = []
-    monkeypatch.setattr(module, "rollout", lambda agent, method, trial: asked.append((agent, method, trial)) or [])
-    plan = {**PLAN, "methods": ["confident"], "faults": ["lag"], "failures": [3], "steps": 2600, "seeds": [0, 2]}
-    settings = {"intensities": [0.5], "proportions": [0.25], "onset": 7, "severity": "paper"}
-    for cell in Plan.from_dict({**plan, **settings}).cells():
-        run_cell(cell)
-    (agent, method, first), (_, _, second) = asked
+    monkeypatch.setattr(module, "run_episodes", lambda *given: asked.append(given) or [])
+    plan = {**PLAN, "contenders": ["confident"], "disturbances": ["lag"], "failures": [3], "episodes": 5, "seeds": [0, 2]}
+    settings = {"intensities": [0.5], "proportions": [0.25], "onset": 7, "severity": "paper", "options": {"cars": 3}}
+    for job in Plan.from_dict({**plan, **settings}).jobs():
+        run_job(job)
+    (agent, treatment, first), (_, _, second) = asked
     assert agent.folder.parts[-2:] == ("stop-sign", "dropout")
-    assert method.judge == "greedy"
-    assert first.scenario == Scenario(
+    assert treatment.judge == "greedy"
+    assert first.disturbance == Scenario(
         faults=("lag",), sensors=3, intensity=0.5, proportion=0.25, onset=7, preset="paper", seed=0
     )
     assert (first.env, first.seed, second.seed) == ("wiser/StopSign-v0", 6_000_000, 6_020_000)
-    assert first.episodes == second.episodes == 2600 // find_task("StopSign").longest
-    assert second.scenario.seed == 2
+    assert (first.episodes, first.options) == (5, {"cars": 3})
+    assert second.disturbance.seed == 2
 
 
-def test_methods_meet_the_same_episodes_and_faults(uninterrupted) -> None:
-    rows = Ledger.open(uninterrupted / LEDGER).rows()
+def test_contenders_meet_the_same_episodes_and_faults(uninterrupted) -> None:
     met = {}
-    for row in rows:
-        met.setdefault(row["method"], set()).add((row["fault"], row["failures"], row["env_seed"], row["failed"]))
+    for row in Ledger.open(uninterrupted / LEDGER).rows():
+        harm = (row["disturbance"], row["failures"], row["env_seed"], row["failed"])
+        met.setdefault(row["contender"], set()).add(harm)
     assert met["dropout"] == met["confident"]
 
 
 def test_a_clean_cell_has_no_scenario_and_five_failures_leave_one_sensor(plan, uninterrupted) -> None:
-    cells = Plan.read(str(plan)).cells()
-    assert scenario_of(cells[0]) is None
+    cells = [job.cell for job in Plan.read(str(plan)).jobs()]
+    assert disturbance_of(cells[0]) is None
     ledger = Ledger.open(uninterrupted / LEDGER)
     worst = [cell for cell in cells if cell.failures == 5]
     assert all(len(episode.failed) == 5 for cell in worst for episode in ledger.episodes(cell.key))

@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from wiser.evaluate import Cell, Detection, Episode, Histogram, Ledger
+from wiser.evaluate.contenders import CONTENDERS
 from wiser.evaluate.ledger import LEDGER
-from wiser.evaluate.sweep import CLEAN
+from wiser.evaluate.records import CLEAN
 
 SENSORS = ("camera", "lidar")
-CLEAN_FIELDS = {"fault": CLEAN, "intensity": 0.0, "proportion": 0.0, "failures": 0}
+CLEAN_FIELDS = {"disturbance": CLEAN, "intensity": 0.0, "proportion": 0.0, "failures": 0}
 
 
 def detection(surprise: float, faulty: bool, caught: bool = True, steps: int = 10) -> Detection:
@@ -37,9 +38,11 @@ def detection(surprise: float, faulty: bool, caught: bool = True, steps: int = 1
 
 def cell(**changes) -> Cell:
     fields = {
-        "task": "StopSign", "agent": "stop-sign/dropout@0123", "method": "confident", "fault": "glare",
-        "intensity": 1.0, "proportion": 1.0, "failures": 1, "seed": 0, "steps": 1000, **changes,
+        "task": "StopSign", "agent": "stop-sign/dropout@0123", "contender": "confident", "disturbance": "glare",
+        "intensity": 1.0, "proportion": 1.0, "failures": 1, "seed": 0, "episodes": 3, **changes,
     }  # fmt: skip
+    known = CONTENDERS.get(fields["contender"])
+    fields.setdefault("treatment", f"{known.treatment if known else 'own'}@0123")
     return Cell(**(fields | CLEAN_FIELDS if fields["failures"] == 0 else fields))
 
 
@@ -49,6 +52,7 @@ def add(
     surprise: Sequence[float] | None = None,
     caught: bool = True,
     seconds: float = 1.0,
+    measures: dict[str, Sequence[float]] | None = None,
     **changes,
 ) -> None:
     """Write one cell with an episode per score; episode i has the environment's seed 100 * seed + i."""
@@ -62,7 +66,8 @@ def add(
             failed=("camera",) if asked.failures else (),
             score=score,
             length=10,
-            complete=True,
+            outcome="over",
+            measures={name: values[i] for name, values in (measures or {}).items()},
             detection=detection(surprise[i], asked.failures > 0, caught),
         )
         for i, score in enumerate(scores)
@@ -86,7 +91,7 @@ def multi(folder: Path, tasks=("FourLane", "StopSign"), faults=("glare", "lag"),
                     add(
                         folder, scores.tolist(), rng.gamma(2 + 3 * faulty, 1.0, episodes).tolist(),
                         caught=method in ("confident", "exhaustive"), seconds=float(rng.uniform(0.5, 0.8)), task=task,
-                        method=method, fault=fault, failures=failed, agent=f"{task}/{method}@0123",
+                        contender=method, disturbance=fault, failures=failed, agent=f"{task}/{method}@0123",
                     )  # fmt: skip
 
 
@@ -95,14 +100,14 @@ def single(folder: Path, tasks=("FourLane",), faults=("chrome", "glare"), episod
     rng = np.random.default_rng(1)
     for task in tasks:
         for method, loss in {"single": 2.4, "filter": 1.9, "reject": 0.7}.items():
-            add(folder, rng.normal(900, 40, episodes).tolist(), task=task, method=method, failures=0)
+            add(folder, rng.normal(900, 40, episodes).tolist(), task=task, contender=method, failures=0)
             for place, fault in enumerate(faults):
                 for intensity in (0.625, 0.75, 0.875, 1.0):
                     for proportion in (0.5, 0.625, 0.75, 0.875):
                         mean = 900 * (1 - loss * (1 + 0.2 * place) * intensity**2 * (proportion - 0.3) ** 1.2)
                         add(
-                            folder, (mean + rng.normal(0, 60, episodes)).tolist(), task=task, method=method,
-                            fault=fault, intensity=intensity, proportion=proportion,
+                            folder, (mean + rng.normal(0, 60, episodes)).tolist(), task=task, contender=method,
+                            disturbance=fault, intensity=intensity, proportion=proportion,
                         )  # fmt: skip
 
 
@@ -110,11 +115,11 @@ def rising(folder: Path, tasks=("StopSign",), faults=("gaussian", "glare"), epis
     """Surprise that grows with intensity."""
     rng = np.random.default_rng(2)
     for task in tasks:
-        add(folder, [200.0] * episodes, rng.gamma(3, 1, episodes).tolist(), task=task, method="dropout", failures=0)
+        add(folder, [200.0] * episodes, rng.gamma(3, 1, episodes).tolist(), task=task, contender="dropout", failures=0)
         for place, fault in enumerate(faults):
             for intensity in (0.25, 0.5, 0.75, 1.0):
                 surprise = rng.gamma(3, 1, episodes) * (1 + (1 + place) * intensity**1.5)
                 add(
-                    folder, [100.0] * episodes, surprise.tolist(), task=task, method="dropout", fault=fault,
+                    folder, [100.0] * episodes, surprise.tolist(), task=task, contender="dropout", disturbance=fault,
                     intensity=intensity, failures=5,
                 )  # fmt: skip

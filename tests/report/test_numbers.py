@@ -10,7 +10,7 @@ from tests.report.synthetic import add, cell
 from wiser.envs.domain import find_task, references
 from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.statistics import Estimate
-from wiser.evaluate.sweep import Plan
+from wiser.evaluate.plan import Plan
 from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
@@ -41,9 +41,9 @@ def test_scores_over_failures_keep_seeds_apart_and_leave_gaps(tmp_path) -> None:
     add(tmp_path, [0.0, 10.0], failures=1)
     add(tmp_path, [30.0], failures=1, seed=1)
     add(tmp_path, [5.0, 7.0], failures=3)
-    add(tmp_path, [1.0], failures=3, method="base")
+    add(tmp_path, [1.0], failures=3, contender="base")
     (panel,) = failures.panels(read_sweep(tmp_path))
-    assert (panel.task, panel.fault) == ("StopSign", "glare")
+    assert (panel.task, panel.disturbance) == ("StopSign", "glare")
     assert {n: estimate.value for n, estimate in panel.curves["confident"].items()} == {0: 150.0, 1: 17.5, 3: 6.0}
     assert list(panel.curves["base"]) == [3]
     assert (panel.curves["confident"][0].low, panel.curves["confident"][0].high) == (100.0, 200.0)
@@ -53,9 +53,9 @@ def test_scores_over_failures_keep_seeds_apart_and_leave_gaps(tmp_path) -> None:
 
 def test_surprise_is_measured_in_deviations_of_clean_steps(tmp_path) -> None:
     low, high, loud = CENTRES[60], CENTRES[80], CENTRES[100]
-    add(tmp_path, [1.0, 1.0], [low, high], method="dropout", failures=0)
-    add(tmp_path, [1.0, 1.0], [high, high], method="dropout", intensity=0.5, failures=5)
-    add(tmp_path, [1.0, 1.0], [high, loud], method="dropout", intensity=1.0, failures=5)
+    add(tmp_path, [1.0, 1.0], [low, high], contender="dropout", failures=0)
+    add(tmp_path, [1.0, 1.0], [high, high], contender="dropout", intensity=0.5, failures=5)
+    add(tmp_path, [1.0, 1.0], [high, loud], contender="dropout", intensity=1.0, failures=5)
     add(tmp_path, [1.0, 1.0], [loud, loud], intensity=1.0, failures=5)  # guarded: not shown
     (rise,) = surprise.rises(read_sweep(tmp_path))
     values = {intensity: estimate.value for intensity, estimate in rise.curves["glare"].items()}
@@ -67,7 +67,7 @@ def test_surprise_is_measured_in_deviations_of_clean_steps(tmp_path) -> None:
 
 def test_surprise_without_a_clean_cell_is_not_shown(tmp_path) -> None:
     for intensity in (0.5, 1.0):
-        add(tmp_path, [1.0], method="dropout", intensity=intensity)
+        add(tmp_path, [1.0], contender="dropout", intensity=intensity)
     assert surprise.rises(read_sweep(tmp_path)) == []
 
 
@@ -76,7 +76,7 @@ def test_surfaces_have_the_trapezoid_mean_and_their_lowest_point(tmp_path) -> No
     for (intensity, proportion), height in heights.items():
         add(tmp_path, [height - 1, height + 1], intensity=intensity, proportion=proportion)
         if height < 4:
-            add(tmp_path, [height], intensity=intensity, proportion=proportion, method="base")
+            add(tmp_path, [height], intensity=intensity, proportion=proportion, contender="base")
     hole, whole = surfaces.surfaces(read_sweep(tmp_path))
     np.testing.assert_array_equal(whole.heights, [[4, 2], [3, 2], [3, 1]])
     assert whole.area.value == pytest.approx((4 + 2 + 2 * 3 + 2 * 2 + 3 + 1) / 8)
@@ -93,10 +93,10 @@ def test_surfaces_are_compared_with_the_first_method_in_the_same_episodes(tmp_pa
     for intensity, proportion in ((0.5, 0.5), (0.5, 1.0), (1.0, 0.5), (1.0, 1.0)):
         changes = {"intensity": intensity, "proportion": proportion}
         for seed in (0, 1) if intensity == 1.0 else (0,):
-            add(tmp_path, [10.0, 90.0, 700.0], method="base", seed=seed, **changes)
-            add(tmp_path, [10.0 + 4 * intensity, 90.0 + 4 * intensity], method="confident", seed=seed, **changes)
+            add(tmp_path, [10.0, 90.0, 700.0], contender="base", seed=seed, **changes)
+            add(tmp_path, [10.0 + 4 * intensity, 90.0 + 4 * intensity], contender="confident", seed=seed, **changes)
         if intensity == 0.5:
-            add(tmp_path, [1.0], method="rme", **changes)
+            add(tmp_path, [1.0], contender="rme", **changes)
     first, hole, better = surfaces.surfaces(read_sweep(tmp_path))
     assert (first.gain, hole.gain) == (None, None)
     assert (better.gain.value, better.gain.low, better.gain.high) == pytest.approx((3.0, 3.0, 3.0))
@@ -108,8 +108,8 @@ def test_surfaces_are_compared_with_the_first_method_in_the_same_episodes(tmp_pa
 def test_all_settings_of_a_task_draw_the_same_episodes(tmp_path) -> None:
     unit = EXPERT - RANDOM
     for failed in range(1, 6):
-        add(tmp_path, [unit, 3 * unit], method="confident", failures=failed)
-        add(tmp_path, [0.0, 0.0], method="exhaustive", failures=failed)
+        add(tmp_path, [unit, 3 * unit], contender="confident", failures=failed)
+        add(tmp_path, [0.0, 0.0], contender="exhaustive", failures=failed)
     pooled = search.paired(search.duels(read_sweep(tmp_path)))
     assert (pooled.value, pooled.low, pooled.high) == pytest.approx((2.0, 1.0, 3.0))
     assert "episodes resampled, the same in all cells" in next(search.exhibits(read_sweep(tmp_path))).caption
@@ -117,8 +117,8 @@ def test_all_settings_of_a_task_draw_the_same_episodes(tmp_path) -> None:
 
 def test_episodes_of_two_tasks_are_not_the_same_though_their_seeds_are(tmp_path) -> None:
     for task in ("StopSign", "FourLane"):
-        add(tmp_path, list(range(30)), method="confident", task=task)
-        add(tmp_path, [0.0] * 30, method="exhaustive", task=task)
+        add(tmp_path, list(range(30)), contender="confident", task=task)
+        add(tmp_path, [0.0] * 30, contender="exhaustive", task=task)
     duels = search.duels(read_sweep(tmp_path))
     pooled = search.paired(duels)
     spread = [duel.difference.high - duel.difference.low for duel in duels]
@@ -126,9 +126,9 @@ def test_episodes_of_two_tasks_are_not_the_same_though_their_seeds_are(tmp_path)
 
 
 def test_greedy_and_exhaustive_meet_in_the_same_episodes(tmp_path) -> None:
-    add(tmp_path, [10.0, 20.0, 90.0], method="confident")
-    add(tmp_path, [14.0, 20.0], method="exhaustive")
-    add(tmp_path, [50.0], method="confident", failures=2)
+    add(tmp_path, [10.0, 20.0, 90.0], contender="confident")
+    add(tmp_path, [14.0, 20.0], contender="exhaustive")
+    add(tmp_path, [50.0], contender="confident", failures=2)
     (duel,) = search.duels(read_sweep(tmp_path))
     assert (duel.scores.ours, duel.scores.theirs) == ([[10.0, 20.0]], [[14.0, 20.0]])
     assert duel.difference.value == pytest.approx(-2 / (EXPERT - RANDOM))
@@ -136,11 +136,11 @@ def test_greedy_and_exhaustive_meet_in_the_same_episodes(tmp_path) -> None:
 
 
 def test_resilience_is_what_is_left_above_a_random_policy(tmp_path) -> None:
-    add(tmp_path, [RANDOM + 150, RANDOM + 250], method="base", failures=0)
-    add(tmp_path, [RANDOM, RANDOM], method="base", failures=5)
-    add(tmp_path, [RANDOM + 50, RANDOM + 50], method="confident", failures=0)
-    add(tmp_path, [RANDOM + 75, RANDOM + 125], method="confident", failures=5)
-    add(tmp_path, [RANDOM + 15], method="rme", failures=5)
+    add(tmp_path, [RANDOM + 150, RANDOM + 250], contender="base", failures=0)
+    add(tmp_path, [RANDOM, RANDOM], contender="base", failures=5)
+    add(tmp_path, [RANDOM + 50, RANDOM + 50], contender="confident", failures=0)
+    add(tmp_path, [RANDOM + 75, RANDOM + 125], contender="confident", failures=5)
+    add(tmp_path, [RANDOM + 15], contender="rme", failures=5)
     shares = resilience.shares(read_sweep(tmp_path), "StopSign")
     half = shares["confident", "glare"]
     assert half.value == pytest.approx(0.5)  # not 2: of base, not of its own
@@ -153,8 +153,8 @@ def test_resilience_is_what_is_left_above_a_random_policy(tmp_path) -> None:
 
 
 def test_resilience_needs_a_yardstick_better_than_random(tmp_path) -> None:
-    add(tmp_path, [RANDOM - 1], method="base", failures=0)
-    add(tmp_path, [RANDOM], method="base", failures=5)
+    add(tmp_path, [RANDOM - 1], contender="base", failures=0)
+    add(tmp_path, [RANDOM], contender="base", failures=5)
     assert resilience.shares(read_sweep(tmp_path), "StopSign")["base", "glare"] is None
 
 
@@ -168,7 +168,7 @@ def test_detection_pools_the_clean_cell_with_every_fault(tmp_path) -> None:
     add(tmp_path, [1.0], [1.0], failures=0)
     add(tmp_path, [1.0], [8.0], failures=1)
     add(tmp_path, [1.0], [8.0], failures=2, caught=False)
-    add(tmp_path, [1.0], [8.0], failures=2, caught=False, method="dropout")
+    add(tmp_path, [1.0], [8.0], failures=2, caught=False, contender="dropout")
     found = alarms.detections(read_sweep(tmp_path), "StopSign")
     pooled = found["confident", "glare"]
     assert (pooled.clean_steps, pooled.faulty_steps) == (10, 20)
@@ -187,9 +187,9 @@ def test_time_per_step_is_the_median_over_settings(tmp_path) -> None:
 
 
 def test_clean_scores_of_agents_that_trust_everything(tmp_path) -> None:
-    add(tmp_path, [10.0, 30.0], method="base", failures=0)
-    add(tmp_path, [40.0], method="dropout", failures=0)
-    add(tmp_path, [70.0], method="confident", failures=0)
+    add(tmp_path, [10.0, 30.0], contender="base", failures=0)
+    add(tmp_path, [40.0], contender="dropout", failures=0)
+    add(tmp_path, [70.0], contender="confident", failures=0)
     found = training.clean_scores(read_sweep(tmp_path))["StopSign"]
     assert {variant: score.value for variant, score in found.items()} == {"base": 20.0, "dropout": 40.0}
 
@@ -246,5 +246,5 @@ def test_captions_tell_episodes_seeds_budget_and_what_is_missing(tmp_path) -> No
 
 def test_the_preset_for_surprise_leaves_one_sensor_whole() -> None:
     plan = Plan.read("driving-surprise")
-    assert (plan.methods, plan.failures, plan.intensities) == (("dropout",), (0, 5), (0.25, 0.5, 0.75, 1.0))
+    assert (plan.contenders, plan.failures, plan.intensities) == (("dropout",), (0, 5), (0.25, 0.5, 0.75, 1.0))
     assert len(plan.faults) == 6

@@ -44,7 +44,7 @@ def test_every_picture_has_words_and_every_figure_a_caption(made) -> None:
 def test_texts_from_a_ledger_stay_texts(tmp_path) -> None:
     evil = "</script><script>1</script><b>&{{script}}`x`"
     for failed in (0, 1, 2):
-        add(tmp_path, [5.0], failures=failed, task=evil, method=evil, fault=evil, agent=evil)
+        add(tmp_path, [5.0], failures=failed, task=evil, contender=evil, disturbance=evil, agent=evil)
     page = (write_report((tmp_path,), None, None)[0] / PAGE).read_text()
     assert "<b>" not in page
     assert page.count("<script>") == 1
@@ -100,8 +100,8 @@ def test_nothing_to_report_on(tmp_path, capsys) -> None:
         [{"failures": 0}],
         [{"failures": 1}],
         [{"failures": 1}, {"failures": 2}],
-        [{"failures": 1, "task": "Unheard", "method": "novel"}, {"failures": 0, "task": "Unheard", "method": "novel"}],
-        [{"failures": 0, "method": "confident"}, {"failures": 1, "method": "exhaustive"}],
+        [{"failures": 1, "task": "Unheard", "contender": "novel"}, {"failures": 0, "task": "Unheard", "contender": "novel"}],
+        [{"failures": 0, "contender": "confident"}, {"failures": 1, "contender": "exhaustive"}],
         [{"intensity": 0.5, "proportion": 0.5}, {"intensity": 1.0, "proportion": 1.0}],
     ],
     ids=[

@@ -53,6 +53,10 @@ class Measure:
     title: str
     """What the mean over episodes is called."""
 
+    def text(self, mean: float) -> str:
+        """A mean over episodes as people read it: the share of episodes for what happens or not, else a number."""
+        return f"{mean:.0%}" if self.how == "any" else f"{mean:.2f}"
+
 
 class Teacher(Protocol):
     """A scripted expert that looks at the state of all rows of an environment."""

@@ -49,14 +49,13 @@ class Table(tuple[Row, ...]):
     def __str__(self) -> str:
         width = max(len(row.scenario) for row in self)
         second = max(12, *(len(row.treatment) for row in self))
-        names = self.measures
-        titles = [measures_of(self.env)[name].title for name in names]
-        head = "".join(f" {title:>10s}" for title in titles)
+        declared = {name: measures_of(self.env)[name] for name in self.measures}
+        head = "".join(f" {measure.title:>10s}" for measure in declared.values())
         lines = [f"{'scenario':{width}s}  {'treatment':{second}s} {'score':>9s} {'95 % interval':>20s} resilience{head}"]
         for row in self:
             interval = f"{row.low:9.1f} to {row.high:7.1f}"
             share = "-" if row.resilience is None else f"{row.resilience:.2f}"
-            more = "".join(f" {row.measures.get(name, np.nan):10.2f}" for name in names)
+            more = "".join(f" {one.text(row.measures.get(name, np.nan)):>10s}" for name, one in declared.items())
             lines.append(
                 f"{row.scenario:{width}s}  {row.treatment:{second}s} {row.score:9.1f} {interval:>20s} {share:>10s}{more}"
             )

@@ -23,6 +23,7 @@ from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.ledger import Ledger
 from wiser.evaluate.plan import Plan
 from wiser.evaluate.records import Episode
+from wiser.evaluate.tables import has_arrow
 from wiser.evaluate.treatments import Treatment, find_treatment
 from wiser.evaluate.watch import RecordEpisode
 from wiser.faults import Scenario
@@ -112,7 +113,7 @@ def _line(name: str, driven: list[Episode], env: str, seed: int) -> str:
     """How a treatment did, in a line."""
     score = statistics.mean([[episode.score for episode in driven]], np.random.default_rng(seed))
     declared = measures_of(env)
-    more = "".join(f", {declared[key].title} {value:.2f}" for key, value in mean_measures(driven).items())
+    more = "".join(f", {declared[key].title} {declared[key].text(value)}" for key, value in mean_measures(driven).items())
     return (
         f"{name:16s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %){more}, "
         f"{len(driven)} episodes"
@@ -167,5 +168,7 @@ def _sweep(name: str, folder: Path, episodes: int | None, engine: Engine, export
                 console.print(f"{state.completed:.0f} of {len(jobs)} cells, {minutes:.0f} minutes left")
     if export:
         ledger.export(folder)
+        if not has_arrow():
+            console.print("No Parquet table without pyarrow (the extra `evaluate`); the CSV files have everything.")
     console.print(f"{len(jobs)} cells in {ledger.path}")
     return 0

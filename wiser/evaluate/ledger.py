@@ -113,10 +113,10 @@ class Ledger:
         return digest.hexdigest()
 
     def export(self, folder: str | Path) -> None:
-        """Write `episodes.csv`, `cells.csv` and `episodes.parquet`, the same bytes for the same content."""
+        """Write `episodes.csv`, `cells.csv` and, with pyarrow, `episodes.parquet`: same content, same bytes."""
         try:
             write_tables(Path(folder), self.rows(), self.cells())
-        except (OSError, ImportError) as error:
+        except OSError as error:
             raise LedgerError(f"could not export {self.path} to {folder}: {error}") from error
 
     @contextmanager

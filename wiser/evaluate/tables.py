@@ -29,14 +29,24 @@ EPISODE_FILE, CELL_FILE = "episodes.parquet", "cells.csv"
 
 
 def write_tables(folder: Path, episodes: list[dict[str, Any]], cells: list[dict[str, Any]]) -> None:
-    """Write `episodes.csv`, `cells.csv`, then `episodes.parquet`; ImportError if there is no pyarrow for the last."""
+    """Write `episodes.csv`, `cells.csv` and, where there is pyarrow, `episodes.parquet`."""
     spread = [_spread(row) | _figures(row["detection"]) for row in episodes]
     named = sorted({name for row in spread for name in row} - set(EPISODES))
     kinds = EPISODES | dict.fromkeys(named, float)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / "episodes.csv", _csv(kinds, spread))
     write_atomic(folder / CELL_FILE, _csv(CELLS, cells))
-    write_atomic(folder / EPISODE_FILE, _parquet(kinds, spread))
+    if has_arrow():
+        write_atomic(folder / EPISODE_FILE, _parquet(kinds, spread))
+
+
+def has_arrow() -> bool:
+    """Whether Parquet can be written here."""
+    try:
+        _arrow()
+    except ImportError:
+        return False
+    return True
 
 
 def has_tables(folder: Path) -> bool:

@@ -75,7 +75,7 @@ def _act(
     prepare: Prepare | None,
     views: Mapping[int, View],
 ) -> Iterator[Moment]:
-    first = np.ones(env.num_envs, bool)
+    first, over = np.ones(env.num_envs, bool), np.zeros(env.num_envs, bool)
     while True:
         seen = obs if prepare is None else prepare(obs)
         intensity = true_intensity(env, info, guard.sensor_names)
@@ -87,7 +87,8 @@ def _act(
             np.asarray(truncated, bool), info, pictures,
         )  # fmt: skip
         yield moment
-        first = moment.done  # rows are stepped with autoreset NEXT_STEP
+        # Autoreset is NEXT_STEP: the last observation of an episode is looked at too, the step after it begins the next.
+        first, over = over, moment.done
 
 
 def true_intensity(env: Rows, info: Mapping[str, Any], sensors: tuple[str, ...]) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ Ways to choose: all sensors, random sets, greedy, exhaustive, exhaustive among s
 calibrated (every sensor whose surprise, alone, is usual for it). Then the same clean episodes driven with all sensors,
 while each way follows them with a belief of its own: how well do pixels that just changed (what moves, which is what
 matters) come back from it, in general and at the moments that surprise the model most?
-Run: python tools/selection_on_clean.py [--episodes 30] [--fault glare]
+Run: python experiments/selection_on_clean.py [--episodes 30] [--fault glare]
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ import torch
 import wiser
 from wiser import seeds
 from wiser.envs.domain import Task, known_tasks
-from wiser.evaluate.methods import Method
-from wiser.evaluate.rollout import Moment, Trial, rollout
+from wiser.evaluate.episodes import run_episodes
+from wiser.evaluate.treatments import Treatment
 from wiser.faults import Scenario
 from wiser.guard import Calibration, Exhaustive, Guard, Judge
 from wiser.guard.judges.exhaustive import SubsetSearch
+from wiser.rollout import Moment, Trial, Wave
 from wiser.worldmodel.protocol import WorldModel, unit_image
 
 SEED = seeds.DESIGN[50_000]
@@ -56,13 +57,13 @@ def drive(agent: WorldModel, task: Task, way: str | Judge, episodes: int, broken
     """Score, success, and the share of steps with 0, 1, ... N trusted sensors."""
     counts = np.zeros(len(agent.sensors) + 1, np.int64)
 
-    def watch(moment: Moment) -> None:
-        trusted = np.asarray(moment.verdict.trusted).sum(1)[moment.running]
+    def watch(wave: Wave, moment: Moment) -> None:
+        trusted = np.asarray(moment.verdict.trusted).sum(1)[wave.book.counted]
         counts[:] += np.bincount(trusted, minlength=len(counts))
 
-    driven = rollout(agent, Method("dropout", way), Trial(task.env, episodes, SEED, broken), watch)
+    driven = run_episodes(agent, Treatment(way), Trial(task.env, episodes, SEED, broken), watch)
     scores = np.array([episode.score for episode in driven])
-    success = np.mean([bool(episode.success) for episode in driven])
+    success = np.mean([episode.measures["success"] for episode in driven])
     shares = " ".join(f"{share:4.0%}" for share in counts / counts.sum())
     return f"{scores.mean():7.0f} +- {scores.std() / episodes**0.5:3.0f} {success:7.0%}    {shares}"
 

@@ -1,8 +1,8 @@
 """What does rejection sampling gain or lose, part by part? One sensor, broken at most of the steps, six forms of it.
 
 Without a guard; as in the paper; without its denoiser D; without D and without context resets; the same with surprise
-as M; and with either test (`predict` among the methods).
-Run: python tools/rejection_forms.py [--faults glare gaussian] [--proportion 0.75]
+as M; and with either test (`predict` among the treatments).
+Run: python experiments/rejection_forms.py [--faults glare gaussian] [--proportion 0.75]
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import torch
 import wiser
 from wiser import seeds
 from wiser.envs.domain import known_tasks
-from wiser.evaluate.methods import Method
-from wiser.evaluate.rollout import Trial, rollout
+from wiser.evaluate.episodes import run_episodes
+from wiser.evaluate.treatments import Treatment
 from wiser.faults import Scenario
 from wiser.guard import Judge, Rejection
+from wiser.rollout import Trial
 
 SEED = seeds.DESIGN[50_000]
 FORMS: dict[str, str | Judge] = {
@@ -47,12 +48,11 @@ def main() -> None:
             print(f"\n{task.name}, {fault} at {options.proportion:.0%} of the steps, {options.episodes} episodes")
             print(f"{'':24s}  score         success  grounded  repaired  predicted")
             for form, judge in FORMS.items():
-                driven = rollout(agent, Method("single", judge), Trial(task.env, options.episodes, SEED, broken))
+                driven = run_episodes(agent, Treatment(judge), Trial(task.env, options.episodes, SEED, broken))
                 scores = np.array([episode.score for episode in driven])
-                shares = [
-                    np.mean([getattr(episode, share) for episode in driven])
-                    for share in ("success", "grounded", "denoised", "predictive")
-                ]
+                modes = ("grounded", "denoised", "predictive")
+                shares = [np.mean([episode.measures["success"] for episode in driven])]
+                shares += [np.mean([episode.modes.get(mode, 0.0) for episode in driven]) for mode in modes]
                 text = "  ".join(f"{share:8.0%}" for share in shares)
                 print(
                     f"{form:24s} {scores.mean():6.0f} +- {scores.std() / options.episodes**0.5:3.0f} {text}", flush=True
