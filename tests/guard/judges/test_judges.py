@@ -9,7 +9,22 @@ import torch
 
 import wiser
 from tests import tiny
-from wiser.guard import JUDGES, CalibrationError, Evidence, Guard, Mode, Rejection, Ruling, judge_by_name
+from wiser.guard import (
+    JUDGES,
+    CalibrationError,
+    Evidence,
+    Exhaustive,
+    Greedy,
+    Guard,
+    Look,
+    Mode,
+    RandomMask,
+    Rejection,
+    Ruling,
+    TrustAll,
+    judge_by_name,
+)
+from wiser.guard.draws import RowDraws
 from wiser.guard.judges.candidates import least_surprising
 from wiser.guard.judges.judge import prior_where
 from wiser.worldmodel.latents import one_hot_mode
@@ -183,6 +198,37 @@ def test_a_belief_that_is_not_finite_goes_no_further_than_its_judge(part: str) -
         assert verdict.mode.tolist() == [Mode.GROUNDED, Mode.PREDICTIVE]
         assert verdict.reasons == [{}, dict.fromkeys(guard.sensor_names, "no finite posterior")]
         assert not verdict.reset.any()
+
+
+class HalfBlind:
+    """A model whose posterior of the second row is not finite."""
+
+    def __init__(self, model) -> None:
+        self.model = model
+
+    def __getattr__(self, name: str):
+        return getattr(self.model, name)
+
+    def infer(self, *given):
+        return self.model.infer(*given) + torch.tensor([0.0, torch.nan])[:, None, None, None]
+
+
+@pytest.mark.parametrize("judge", [TrustAll(), Greedy(), Exhaustive(), RandomMask(), Rejection(tau=1e9)])
+def test_rows_without_a_finite_posterior_trust_nothing(judge) -> None:
+    model = tiny.model(SENSORS)
+    look = Look(
+        HalfBlind(model),
+        model.predict(model.initial(2), torch.zeros(2, 5), torch.ones(2, dtype=torch.bool)),
+        obs := tiny.tensors(batches(1)[0]),
+        model.embed(obs),
+        torch.ones(2, 3, dtype=torch.bool),
+    )
+    evidence = Evidence(look, torch.ones(2, dtype=torch.bool), torch.zeros(2, 5), RowDraws(0, 2))
+    ruling = judge.start(look.model, 2, None).rule(evidence)
+    assert ruling.trusted.any(1).tolist() == [True, False]
+    assert torch.isnan(ruling.surprise).tolist() == [False, True]
+    assert torch.equal(ruling.logprobs[1], look.prior.logprobs[1])
+    assert torch.isfinite(ruling.logprobs).all()
 
 
 def test_a_repaired_reading_is_what_the_judge_says() -> None:
