@@ -128,6 +128,42 @@ def test_a_calibration_of_version_1_had_all_frames_in_one(tmp_path) -> None:
     assert old.tau("m", begin=True) == old.tau("m")
 
 
+def test_a_calibration_of_version_2_is_read_as_it_is(tmp_path) -> None:
+    calibration = Calibration.of({"m": np.arange(10.0)}, {"m": np.arange(3.0)}, seed=1)
+    calibration.save(tmp_path)
+    body = json.loads((tmp_path / "calibration.json").read_text())
+    assert body["version"] == 3
+    (tmp_path / "calibration.json").write_text(json.dumps(body | {"version": 2}))
+    assert Calibration.load(tmp_path) == calibration
+
+
+def test_a_file_says_its_own_levels_and_is_interpolated_between_them(tmp_path) -> None:
+    Calibration.of({"m": np.arange(10.0)}).save(tmp_path)
+    body = json.loads((tmp_path / "calibration.json").read_text())
+    for part in ("scores", "beginnings"):
+        body[part]["m"]["quantiles"] = [1.0, 2.0, 6.0]
+    (tmp_path / "calibration.json").write_text(json.dumps(body | {"levels": [0.1, 0.5, 0.9]}))
+    calibration = Calibration.load(tmp_path)
+    assert [calibration.quantile("m", level) for level in (0.1, 0.3, 0.6, 0.9)] == pytest.approx([1.0, 1.5, 3.0, 6.0])
+    for level in (0.05, 0.999):
+        with pytest.raises(CalibrationError, match="quantiles are known from"):
+            calibration.quantile("m", level)
+    calibration.save(tmp_path)
+    assert Calibration.load(tmp_path) == calibration
+    assert calibration.digest != Calibration(calibration.scores, calibration.beginnings, levels=(0.2, 0.5, 0.9)).digest
+
+
+@pytest.mark.parametrize("levels", [[], [0.5, 0.5, 0.9], [0.9, 0.5, 0.1], [-0.1, 0.5, 1.0], [0.0, 0.5, 1.1], ["a"] * 3])
+def test_levels_that_do_not_rise_from_0_to_1_are_refused(tmp_path, levels: list) -> None:
+    Calibration.of({"m": np.arange(10.0)}).save(tmp_path)
+    body = json.loads((tmp_path / "calibration.json").read_text())
+    for part in ("scores", "beginnings"):
+        body[part]["m"]["quantiles"] = [1.0] * len(levels)
+    (tmp_path / "calibration.json").write_text(json.dumps(body | {"levels": levels}))
+    with pytest.raises(CalibrationError, match="not a readable calibration"):
+        Calibration.load(tmp_path)
+
+
 def test_the_digest_is_that_of_the_thresholds() -> None:
     one, same, other = ({"m": np.arange(10.0)}, {"m": np.arange(10.0)}, {"m": np.arange(11.0)})
     assert Calibration.of(one, seed=1).digest == Calibration.of(same, seed=2).digest

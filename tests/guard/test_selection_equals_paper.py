@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from tests import naive, tiny
-from wiser.guard import Calibrated, Calibration, Evidence, Exhaustive, Greedy, Guard, RandomMask, Ruling
+from wiser.guard import (
+    Calibrated,
+    Calibration,
+    Chain,
+    Evidence,
+    Exhaustive,
+    Greedy,
+    Guard,
+    RandomMask,
+    Rejection,
+    Ruling,
+)
 from wiser.guard.draws import RowDraws
 from wiser.guard.look import Look
 from wiser.worldmodel.protocol import Belief, Prior
@@ -164,13 +175,17 @@ def test_exhaustive_searches_the_subsets_of_the_healthy_sensors() -> None:
     assert (choice.trusted.sum(1) > 1).any()
 
 
-@pytest.mark.parametrize("judge", [Greedy(), Greedy(None, include_full=False), Exhaustive()])
+@pytest.mark.parametrize(
+    "judge",
+    [Greedy(), Greedy(None, include_full=False), Exhaustive(), Calibrated(0.5), Chain(Greedy(), Rejection(tau=0.29))],
+)
 @settings(max_examples=15)
 @given(order=st.permutations(range(5)), seed=st.integers(0, 50))
-def test_permuting_sensors_permutes_masks(judge, order: list[int], seed: int) -> None:
+def test_permuting_sensors_permutes_rulings(judge, order: list[int], seed: int) -> None:
     model = tiny.model(tiny.images(5), seed=seed)
     look = look_at(model, 4, np.random.default_rng(seed))
-    chosen = rule(judge, look).trusted
+    usual = Calibration.of({f"isolated_surprise/camera{i}": np.array([2.0 + i, 4.0]) for i in range(5)})
+    before = rule(judge, look, calibration=usual)
     renamed = tiny.model(tuple(model.sensors[i] for i in order))
     weights, places = model.state_dict(), renamed.state_dict()
     for key, value in weights.items():
@@ -179,7 +194,15 @@ def test_permuting_sensors_permutes_masks(judge, order: list[int], seed: int) ->
             key = f"{part[1]}.{order.index(int(part[2]))}.{part[3]}"
         places[key].copy_(value)
     again = Look(renamed, look.prior, look.obs, renamed.embed(look.obs), look.mask)
-    assert torch.equal(rule(judge, again).trusted, chosen[:, order])
+    after = rule(judge, again, calibration=usual)
+    assert torch.equal(after.trusted, before.trusted[:, order])
+    torch.testing.assert_close(after.logprobs, before.logprobs, atol=1e-4, rtol=0)
+    torch.testing.assert_close(after.surprise, before.surprise, atol=1e-4, rtol=0)
+    for name, score in before.scores.items():
+        moved = score[:, order] if score.ndim == 2 else score
+        torch.testing.assert_close(after.scores[name], moved, atol=1e-4, rtol=0, equal_nan=True)
+    for i, j in (~after.trusted).nonzero().tolist():
+        assert after.why(i, j) == before.why(i, order[j])
 
 
 def test_random_masking_as_intended_and_as_published() -> None:
