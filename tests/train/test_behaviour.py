@@ -159,9 +159,7 @@ def test_values_of_real_experience_stop_at_death_and_at_the_border_of_an_episode
     reward, last = torch.arange(6.0)[None], torch.tensor([[0.0, 0, 1, 0, 0, 0]])
     proceed = torch.tensor([[1.0, 1, 0 if dies else 1, 1, 1, 1]])
     x = torch.tensor([1.0, 10, 100, 1000, 10_000, 100_000]).view(1, 6, 1)
-    loss = replay_value_loss(
-        HALVES, SimpleNamespace(critic=critic), Watched(), x, reward, proceed, last, torch.full((1, 6), 8.0)
-    )
+    loss = replay_value_loss(HALVES, critic, Watched(), x, reward, proceed, last, torch.full((1, 6), 8.0))
     returns, slow = critic.targets
     assert returns[0, [0, 1, 3, 4]].tolist() == expected
     assert slow.tolist() == [[8.0] * 5], "the slow critic's own prediction, with equal weight"

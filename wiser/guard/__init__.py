@@ -11,7 +11,6 @@ from wiser.guard.health import Health
 from wiser.guard.look import Look
 from wiser.guard.rejection import Rejection
 from wiser.guard.selection import Calibrated, Exhaustive, Greedy, NoSelection, RandomMask
-from wiser.guard.subsets import dropout_masks
 from wiser.guard.verdict import Mode, Verdict
 
 __all__ = [
@@ -29,5 +28,4 @@ __all__ = [
     "Rejection",
     "Verdict",
     "calibrate",
-    "dropout_masks",
 ]
