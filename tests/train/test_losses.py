@@ -123,3 +123,18 @@ def test_only_the_steps_asked_for_are_decoded() -> None:
     assert float(part["decode/camera"]) == pytest.approx(np.mean(errors), rel=1e-4)
     assert part["dynamics"] == whole["dynamics"], "all steps count for the other terms"
     assert part["reward"] == whole["reward"]
+
+
+def test_a_continue_head_that_learns_the_discount_by_hand() -> None:
+    """Soft targets: 0.75 where life goes on and 0 where it ended, each against both outcomes."""
+    model, batch = tiny.model(SENSORS), sequences(rows=2, steps=3)
+    unrolled = unrolled_from(model, batch)
+    _, terms = world_model_loss(TrainConfig(discount_horizon=4.0, continue_discount=True), model, batch, unrolled)
+    _, plain = world_model_loss(TrainConfig(discount_horizon=4.0), model, batch, unrolled)
+    alive = 1 / (1 + np.exp(-model.proceed(features(unrolled.belief)).double().numpy()))
+    target = 0.75 * batch.proceed.numpy()
+    assert set(target.ravel()) == {0.0, 0.75}
+    by_hand = -(target * np.log(alive) + (1 - target) * np.log(1 - alive)).mean()
+    assert float(terms["continue"]) == pytest.approx(by_hand, rel=1e-4)
+    assert float(terms["continue"]) != pytest.approx(float(plain["continue"]), rel=1e-3)
+    assert terms["reward"] == plain["reward"]
