@@ -1,5 +1,6 @@
 """Imagination, lambda-returns and losses of actor and critic against plain computations."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -153,24 +154,31 @@ class Watched:
 # Steps 0 to 2 are one episode, 3 to 5 the next; the reward on arriving at step t is t, every imagined return is 8.
 # By hand, from the back: R4 = 5 + 1/2 (4 + 4) = 9, R3 = 4 + 1/2 (4 + R4 / 2) = 8.25; over the border nothing counts;
 # R1 = 2 if step 2 is death, else 2 + 8/2 = 6, the critic's word for what a time limit cut off; R0 = 1 + 1/2 (4 + R1/2).
+# A head that learns the discount changes nothing here: what really happened needs no head.
+@pytest.mark.parametrize("learnt", [False, True])
 @pytest.mark.parametrize(("dies", "expected"), [(True, [3.5, 2.0, 8.25, 9.0]), (False, [4.5, 6.0, 8.25, 9.0])])
-def test_values_of_real_experience_stop_at_death_and_at_the_border_of_an_episode(dies, expected) -> None:
-    critic = Watched()
+def test_values_of_real_experience_stop_at_death_and_at_the_border_of_an_episode(dies, expected, learnt) -> None:
+    critic, config = Watched(), replace(HALVES, continue_discount=learnt)
     reward, last = torch.arange(6.0)[None], torch.tensor([[0.0, 0, 1, 0, 0, 0]])
     proceed = torch.tensor([[1.0, 1, 0 if dies else 1, 1, 1, 1]])
     x = torch.tensor([1.0, 10, 100, 1000, 10_000, 100_000]).view(1, 6, 1)
-    loss = replay_value_loss(
-        HALVES, SimpleNamespace(critic=critic), Watched(), x, reward, proceed, last, torch.full((1, 6), 8.0)
-    )
+    loss = replay_value_loss(config, critic, Watched(), x, reward, proceed, last, torch.full((1, 6), 8.0))
     returns, slow = critic.targets
     assert returns[0, [0, 1, 3, 4]].tolist() == expected
     assert slow.tolist() == [[8.0] * 5], "the slow critic's own prediction, with equal weight"
     assert float(loss) == pytest.approx(0.3 * (1 + 10 + 1000 + 10_000) / 5), "not the step before the border"
 
 
-def test_actor_and_critic_terms_by_hand() -> None:
-    """Every factor of both terms, one roll-out and one step at a time."""
-    model, config = tiny.model(SENSORS), TrainConfig(discount_horizon=5.0, return_lambda=0.7, entropy=0.2)
+@pytest.mark.parametrize("learnt", [False, True], ids=["discount apart", "discount learnt"])
+def test_actor_and_critic_terms_by_hand(learnt: bool) -> None:
+    """Every factor of both terms, one roll-out and one step at a time.
+
+    What the continue head says is multiplied by the discount of 0.8, unless it has learnt to say that itself: then its
+    word is the discount, and a start that is alive continues as it would say, 0.8.
+    """
+    model = tiny.model(SENSORS)
+    config = TrainConfig(discount_horizon=5.0, return_lambda=0.7, entropy=0.2, continue_discount=learnt)
+    discount, begun = (1.0, 0.8) if learnt else (0.8, 1.0)
     rng = np.random.default_rng(0)
     x = torch.from_numpy(rng.normal(size=(4, 4, 56))).float()
     action = torch.eye(5)[torch.from_numpy(rng.integers(0, 5, (4, 4)))]
@@ -187,7 +195,7 @@ def test_actor_and_critic_terms_by_hand() -> None:
     returns[:, 3] = value[:, 3]
     for t in (2, 1, 0):
         ahead = 0.3 * value[:, t + 1] + 0.7 * returns[:, t + 1]
-        returns[:, t] = reward[:, t + 1] + 0.8 * proceed[:, t + 1] * ahead
+        returns[:, t] = reward[:, t + 1] + discount * proceed[:, t + 1] * ahead
     returns = returns[:, :3]
     np.testing.assert_allclose(starts, returns[:, 0], rtol=1e-4)
     low, high = np.percentile(returns, [5, 95])
@@ -195,7 +203,7 @@ def test_actor_and_critic_terms_by_hand() -> None:
     chances = model.actor.logprobs(x).double().exp().numpy()
     actor, critic = [], []
     for row, t in np.ndindex(4, 3):
-        weight = alive[row] * np.prod(0.8 * proceed[row, 1 : t + 1])
+        weight = begun * alive[row] * np.prod(discount * proceed[row, 1 : t + 1])
         chosen = chances[row, t] @ action[row, t].numpy()
         disorder = -(chances[row, t] * np.log(chances[row, t])).sum()
         merit = (returns[row, t] - value[row, t]) / (high - low)
@@ -209,6 +217,45 @@ def test_actor_and_critic_terms_by_hand() -> None:
         critic.append(-weight * (own + logprobs[127]))  # the slow critic is new and says 0, the bin in the middle
     assert float(terms["actor"]) == pytest.approx(np.mean(actor), rel=1e-3)
     assert float(terms["critic"]) == pytest.approx(np.mean(critic), rel=1e-3)
+
+
+# Two steps, rewards 1 and 2 on arrival, every value 8, discount and lambda 1/2, the head says 1/2 and then 1/4.
+# Learnt: R1 = 2 + 1/4 8 = 4 and R0 = 1 + 1/2 (4 + R1 / 2) = 4; weights 1/2 (alive, one discount) and 1/2 1/2.
+# Apart:  R1 = 2 + 1/8 8 = 3 and R0 = 1 + 1/4 (4 + R1 / 2) = 2.375; weights 1 and 1/4.
+@pytest.mark.parametrize(("learnt", "returns", "weights"), [
+    (True, [4.0, 4.0], [0.5, 0.25]), (False, [2.375, 3.0], [1.0, 0.25]),
+])  # fmt: skip
+def test_a_learnt_discount_takes_the_place_of_the_fixed_one(learnt, returns, weights) -> None:
+    critic, policy = Watched(), tiny.model(SENSORS).actor
+    model = SimpleNamespace(actions=tiny.DISCRETE, actor=policy, critic=critic)
+    config = TrainConfig(discount_horizon=2.0, return_lambda=0.5, continue_discount=learnt)
+    x = torch.zeros(1, 3, 56)
+    x[0, :, 0] = torch.tensor([1.0, 10.0, 100.0])
+    said = torch.tensor([[1.0, 0.5, 0.25]])
+    imagined = Imagined(x, torch.eye(5)[torch.tensor([[0, 1, 2]])], torch.tensor([[0.0, 1.0, 2.0]]), said)
+    terms, starts = actor_critic_loss(config, model, Watched(), ReturnScale(), imagined, torch.ones(1))
+    assert critic.targets[0][:, 0].tolist() == returns
+    assert starts.tolist() == returns[:1]
+    assert float(terms["critic"]) == pytest.approx((1 * weights[0] + 10 * weights[1]) / 2)
+
+
+def test_both_ways_to_discount_agree_when_the_head_is_right() -> None:
+    """A head that says c, or c times the discount: the same returns, and all weights by the same factor."""
+    model = tiny.model(SENSORS)
+    imagined = imagine(model, belief(model, 8), 5, torch.Generator().manual_seed(0))
+    results = []
+    for learnt in (False, True):
+        config = TrainConfig(discount_horizon=4.0, continue_discount=learnt)
+        said = config.continues(imagined.proceed)
+        results.append(
+            actor_critic_loss(
+                config, model, model.critic, ReturnScale(), imagined._replace(proceed=said), torch.ones(8)
+            )
+        )
+    (apart, returns), (together, same_returns) = results
+    torch.testing.assert_close(same_returns, returns)
+    for name, value in apart.items():
+        torch.testing.assert_close(together[name], 0.75 * value)
 
 
 MEAN, STD, OFF = 0.95, 0.2, 0.3

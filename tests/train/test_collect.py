@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from tests import fake_world, tiny
-from wiser.train.collect import Collector, make_env, replay_fields
+from wiser.train.collect import Collector, make_env
 from wiser.train.config import TrainConfig
+from wiser.train.experience import replay_fields
 from wiser.train.loop import Run, train
 from wiser.train.replay import Replay
 from wiser.worldmodel.protocol import Belief
@@ -41,7 +42,7 @@ STORY = [
 def collector(config: TrainConfig = CONFIG, seed: int = 7) -> Collector:
     sensors, actions = fake_world.described(continuous=config.env == fake_world.CONTINUOUS)
     model = tiny.model(sensors, actions, tower="patch")
-    return Collector(config, model, Replay(replay_fields(model), config.rows, config.capacity), seed)
+    return Collector(config, model, Replay(replay_fields(config, model), config.rows, config.capacity), seed)
 
 
 def held(collector: Collector) -> dict[str, np.ndarray]:
@@ -52,7 +53,7 @@ def held(collector: Collector) -> dict[str, np.ndarray]:
 
 
 def run(steps: int, share: float = 0.0, config: TrainConfig = CONFIG) -> tuple[Collector, dict[str, np.ndarray]]:
-    made = collector(config)
+    made = collector(replace(config, expert_share=share))
     for _ in range(steps):
         made.step(share)
     return made, held(made)
@@ -62,25 +63,27 @@ def run(steps: int, share: float = 0.0, config: TrainConfig = CONFIG) -> tuple[C
 def test_every_step_has_its_own_reward_beginning_and_end(env: str) -> None:
     _, steps = run(len(STORY), config=replace(CONFIG, env=env))
     for row, seed in enumerate((7, 8)):
-        assert steps["where"][row, :, :3].tolist() == [[seed, *place] for place, *_ in STORY]
-        assert steps["glow"][row, :, 3, 5, 0].tolist() == [20 * step for (_, step), *_ in STORY]
+        assert steps["sensor/where"][row, :, :3].tolist() == [[seed, *place] for place, *_ in STORY]
+        assert steps["sensor/glow"][row, :, 3, 5, 0].tolist() == [20 * step for (_, step), *_ in STORY]
         expected = [reward + 100.0 * row * (reward > 0) for _, reward, *_ in STORY]
-        assert steps["reward"][row].tolist() == expected, "the reward that came with the observation, of the same row"
+        assert steps["signal/reward"][row].tolist() == expected, (
+            "the reward that came with the observation, of the same row"
+        )
         assert steps["first"][row].tolist() == [first for *_, first, _ in STORY]
         assert steps["proceed"][row].tolist() == [on for *_, on in STORY], "only death ends a life, no time limit does"
 
 
 def test_rewards_are_scaled_for_the_model_and_only_for_it() -> None:
     made, steps = run(5, config=replace(CONFIG, reward_scale=0.5))
-    assert steps["reward"][0].tolist() == [0.0, 350.5, 351.0, 351.5, 0.0]
-    assert made.finished == [701.0 + 702.0 + 703.0, 801.0 + 802.0 + 803.0]
+    assert steps["signal/reward"][0].tolist() == [0.0, 350.5, 351.0, 351.5, 0.0]
+    assert made.returns.finished["reward"] == [701.0 + 702.0 + 703.0, 801.0 + 802.0 + 803.0]
 
 
 @pytest.mark.parametrize("env", [fake_world.VECTOR, fake_world.CONTINUOUS])
 def test_an_action_is_stored_with_the_observation_it_led_to(env: str) -> None:
     _, steps = run(15, 0.5, replace(CONFIG, env=env))
     going = ~steps["first"]
-    told = steps["where"][..., 3:].reshape(*going.shape, -1)  # what the world says was done to it
+    told = steps["sensor/where"][..., 3:].reshape(*going.shape, -1)  # what the world says was done to it
     stored = steps["action"].reshape(*going.shape, -1)
     np.testing.assert_array_equal(stored[going], told[going])
     assert len(np.unique(stored[going], axis=0)) > 3
@@ -107,7 +110,7 @@ def test_continuous_labels_are_written_on_the_scale_of_the_model() -> None:
 
 @pytest.mark.parametrize(("share", "guided"), [(0.0, 0), (0.25, 1), (0.5, 2), (1.0, 4)])
 def test_the_expert_drives_the_first_rows_and_the_policy_the_others(share: float, guided: int) -> None:
-    _, steps = run(30, share, replace(CONFIG, rows=4))
+    _, steps = run(30, share, replace(CONFIG, rows=4, cloning=1.0))
     expert, going = steps["label"].argmax(-1)[:, :-1] + 1, ~steps["first"][:, 1:]
     same = [(steps["action"][row, 1:] == expert[row])[going[row]] for row in range(4)]
     assert all(row.all() for row in same[:guided])
@@ -152,15 +155,15 @@ def test_beliefs_follow_the_actions_that_were_carried_out() -> None:
 
 def test_only_episodes_of_the_policy_are_scored() -> None:
     made, _ = run(8, 0.5)
-    assert made.finished == [801.0 + 802.0 + 803.0, 811.0 + 812.0], "row 0 is the expert's"
+    assert made.returns.finished["reward"] == [801.0 + 802.0 + 803.0, 811.0 + 812.0], "row 0 is the expert's"
 
 
 def test_an_episode_that_the_expert_drove_in_part_is_not_the_policys() -> None:
-    made = collector(CONFIG)
+    made = collector(replace(CONFIG, expert_share=0.5))
     made.step(0.5)  # the first of three steps of row 0 is the expert's, the second episode is the policy's
     for _ in range(7):
         made.step(0.0)
-    assert set(made.finished) == {711.0 + 712.0, 801.0 + 802.0 + 803.0, 811.0 + 812.0}
+    assert set(made.returns.finished["reward"]) == {711.0 + 712.0, 801.0 + 802.0 + 803.0, 811.0 + 812.0}
 
 
 def test_evaluations_do_not_wait_for_a_checkpoint(tmp_path) -> None:
@@ -172,8 +175,8 @@ def test_evaluations_do_not_wait_for_a_checkpoint(tmp_path) -> None:
 
 @pytest.mark.parametrize("env", [fake_world.VECTOR, fake_world.CONTINUOUS, fake_world.SINGLE])
 def test_a_restored_collector_goes_on_exactly(env: str) -> None:
-    config = replace(CONFIG, env=env, greedy_share=0.5, expert_noise=0.3)
     share = 0.0 if env == fake_world.SINGLE else 0.5
+    config = replace(CONFIG, env=env, greedy_share=0.5, expert_noise=0.3, expert_share=share)
     whole, first, again = (collector(config) for _ in range(3))
     for step in range(19):
         whole.step(share)
@@ -186,7 +189,7 @@ def test_a_restored_collector_goes_on_exactly(env: str) -> None:
     expected, found = held(whole), held(again)
     for name in expected:
         np.testing.assert_array_equal(found[name], expected[name][:, 9:], err_msg=name)
-    assert again.finished == whole.finished
+    assert again.returns.finished == whole.returns.finished
     np.testing.assert_array_equal(again.taken, whole.taken)
 
 
@@ -200,7 +203,7 @@ def test_a_world_that_does_not_repeat_itself_begins_afresh_with_a_warning() -> N
     again.step(0.0)
     steps = held(again)
     assert steps["first"].tolist() == [[True], [True]]
-    assert steps["where"][:, 0, 1:3].tolist() == [[0, 0], [0, 0]]
+    assert steps["sensor/where"][:, 0, 1:3].tolist() == [[0, 0], [0, 0]]
     assert len(again.taken) == 1, "what it was told to repeat is no part of its new life"
 
 
@@ -223,7 +226,7 @@ LASTING = TrainConfig(
 
 def places(run: Run) -> np.ndarray:
     """(episode, step) of row 0, in the order they were collected."""
-    return np.array(run.replay._arrays["where"][0, : run.replay.head, 1:3])
+    return np.array(run.replay._arrays["sensor/where"][0, : run.replay.head, 1:3])
 
 
 def test_episodes_go_on_across_checkpoints_and_begin_afresh_after_a_life(tmp_path) -> None:
@@ -237,7 +240,7 @@ def test_episodes_go_on_across_checkpoints_and_begin_afresh_after_a_life(tmp_pat
         whole.close()
     assert whole.update == 9
     assert places(whole).tolist() == [[0, step] for step in (*range(5 + 6), *range(3))]
-    seeds = np.unique(whole.replay._arrays["where"][:, : whole.replay.head, 0])
+    seeds = np.unique(whole.replay._arrays["sensor/where"][:, : whole.replay.head, 0])
     assert len(seeds) == 4, "two rows in each of two lives"
 
 

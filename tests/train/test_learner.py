@@ -9,10 +9,13 @@ from torch import Tensor
 
 from tests import fake_world, tiny
 from wiser.train import learner as module
-from wiser.train.collect import Collector, replay_fields
+from wiser.train import objectives, teaching
+from wiser.train.collect import Collector
 from wiser.train.config import TrainConfig
-from wiser.train.learner import Learner, belief_before, scale_gradient, to_tensors
+from wiser.train.experience import belief_before, replay_fields, to_tensors
+from wiser.train.learner import Learner
 from wiser.train.replay import Replay
+from wiser.train.teaching import scale_gradient
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import features
 
@@ -28,7 +31,7 @@ class Setup:
     def __init__(self, config: TrainConfig = CONFIG, steps: int = 40) -> None:
         sensors, actions = fake_world.described()
         self.model = DreamerV3(tiny.config(sensors, actions, tower="patch"))
-        self.replay = Replay(replay_fields(self.model), config.rows, config.capacity)
+        self.replay = Replay(replay_fields(config, self.model), config.rows, config.capacity)
         collector = Collector(config, self.model, self.replay, seed=0)
         for _ in range(steps):
             collector.step(0.5)
@@ -36,16 +39,17 @@ class Setup:
         self.calls: dict[str, list] = {}
 
     def watch(self, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-        """Note arguments and answer of functions the learner calls."""
+        """Note arguments and answer of functions that the learner and its parts call."""
         for name in names:
-            original = getattr(module, name)
+            place = next(place for place in (module, objectives, teaching) if hasattr(place, name))
+            original = getattr(place, name)
 
             def call(*args, original=original, name=name, **kwargs):
                 answer = original(*args, **kwargs)
                 self.calls.setdefault(name, []).append((args, answer))
                 return answer
 
-            monkeypatch.setattr(module, name, call)
+            monkeypatch.setattr(place, name, call)
 
     def update(self, number: int = 0) -> dict[str, Tensor]:
         return self.learner.update(self.replay, self.rng, number)
@@ -58,12 +62,12 @@ def copied(module: torch.nn.Module) -> dict[str, Tensor]:
 def test_the_slow_critic_is_an_exponential_average() -> None:
     """After k updates (1 - r)^k of where it began, and r (1 - r)^(k - i) of the critic after update i."""
     setup = Setup(replace(CONFIG, slow_rate=0.25))
-    begun, history = copied(setup.learner.slow_critic), []
+    begun, history = copied(setup.learner.objective.slow_critic), []
     assert all(torch.equal(begun[name], value) for name, value in setup.model.critic.named_parameters())
     for number in range(3):
         setup.update(number)
         history.append(copied(setup.model.critic))
-    for name, value in setup.learner.slow_critic.named_parameters():
+    for name, value in setup.learner.objective.slow_critic.named_parameters():
         one, two, three = (weights[name] for weights in history)
         expected = 0.421875 * begun[name] + 0.140625 * one + 0.1875 * two + 0.25 * three
         torch.testing.assert_close(value, expected, atol=1e-6, rtol=1e-5)
@@ -139,13 +143,14 @@ def test_new_beliefs_are_written_back_where_the_sequences_came_from(monkeypatch)
 def test_what_was_stored_is_what_is_learnt_from() -> None:
     setup = Setup()
     sample = setup.replay.sample(3, 6, np.random.default_rng(0))
-    batch, label = to_tensors(sample, setup.model, "cpu")
+    batch = to_tensors(sample, setup.model, "cpu")
     assert torch.equal(batch.action.argmax(-1) + 1, torch.from_numpy(sample.steps["action"]))
     assert torch.equal(batch.action.sum(-1), torch.ones(3, 6))
-    assert torch.equal(batch.reward, torch.from_numpy(sample.steps["reward"]))
+    assert torch.equal(batch.signals["reward"], torch.from_numpy(sample.steps["signal/reward"]))
     assert torch.equal(batch.first, torch.from_numpy(sample.steps["first"]))
     assert torch.equal(batch.proceed, torch.from_numpy(sample.steps["proceed"]).float())
-    assert torch.equal(label, torch.from_numpy(sample.steps["label"]).float())
+    for name in ("glow", "where"):
+        assert torch.equal(batch.obs[name], torch.from_numpy(sample.steps[f"sensor/{name}"]))
 
 
 @pytest.mark.parametrize("share", [1.0, 0.67])
@@ -163,12 +168,12 @@ def test_borders_deaths_and_returns_reach_the_critic(monkeypatch, share: float) 
     border[:, :-1] = batch.first[:, 1:]
     assert 0 < border.sum() < border.size
     assert np.array_equal(last, border[some])
-    assert torch.equal(reward, batch.reward[some])
+    assert torch.equal(reward, batch.signals["reward"][some])
     assert torch.equal(proceed, batch.proceed[some])
     assert torch.equal(alive, batch.proceed[some].flatten())
     assert 0 in alive
     assert torch.equal(starts.flatten(), returns)
-    assert slow is setup.learner.slow_critic
+    assert slow is setup.learner.objective.slow_critic
     assert x.requires_grad, "values of real experience teach the world model too"
 
 
@@ -197,12 +202,12 @@ def cloning_pulls(pull: float) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The cloning term and its gradients, of the same batch whatever the pull."""
     setup = Setup(replace(CONFIG, cloning_pull=pull))
     sample = setup.replay.sample(3, 6, np.random.default_rng(0))
-    batch, label = to_tensors(sample, setup.model, "cpu")
-    unrolled = setup.learner._observe(sample, batch)
-    terms = setup.learner._behaviour(batch, unrolled, label, 2.0)
+    label = torch.from_numpy(sample.steps["label"]).float()
+    observed, *_ = setup.learner._observe(sample, torch.zeros(3, dtype=torch.bool))
+    terms = dict(setup.learner._further_terms(sample, observed, 0))
     names, weights = zip(*setup.model.named_parameters(), strict=True)
     found = torch.autograd.grad(terms["cloning"], weights, allow_unused=True, materialize_grads=True)
-    expected = -2.0 * (setup.model.actor.logprobs(features(unrolled.belief)) * label).sum(-1).mean()
+    expected = -2.0 * (setup.model.actor.logprobs(features(observed.unrolled.belief)) * label).sum(-1).mean()
     torch.testing.assert_close(terms["cloning"], expected)
     return terms, dict(zip(names, found, strict=True))
 
@@ -275,7 +280,7 @@ def test_the_encoder_sees_what_the_variant_says_and_the_targets_are_whole(monkey
     (_, _, batch, *_), _ = setup.calls["world_model_loss"][0]
     clean = Setup(replace(CONFIG, batch=12)).replay.sample(12, 6, np.random.default_rng(0)).steps
     for name in ("glow", "where"):
-        assert np.array_equal(batch.obs[name], clean[name])
+        assert np.array_equal(batch.obs[name], clean[f"sensor/{name}"])
     hidden = (~masks).sum(-1)
     assert bool(hidden.any()) == (variant == "dropout")
     assert int(hidden.max()) == (1 if variant == "dropout" else 0), "of two sensors one at most"

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tests import tiny
-from tests.train.test_unroll import SENSORS, sequences
+from tests.train.test_unroll import SENSORS, part_of, sequences
 from wiser.train import Sequences, Unrolled, observe, world_model_loss
 from wiser.train.config import TrainConfig
 from wiser.worldmodel.dreamer import DreamerV3
@@ -49,7 +49,7 @@ def reached(pull: dict[str, Tensor]) -> set[str]:
 def first_step() -> Sequences:
     """One step of each row: nothing before it that a gradient could flow back to."""
     batch = sequences()
-    return Sequences({name: x[:, :1] for name, x in batch.obs.items()}, *(x[:, :1] for x in batch[1:]))
+    return part_of(batch, slice(1))
 
 
 def test_dynamics_trains_the_prior_and_representation_the_posterior() -> None:
@@ -97,7 +97,7 @@ def test_reward_continuation_and_vectors_by_hand() -> None:
     bins = np.sign(even) * np.expm1(np.abs(even))
     logits = model.reward(x).double().numpy()
     logprobs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-    losses = [-two_hot(float(batch.reward[i]), bins) @ logprobs[i] for i in np.ndindex(2, 3)]
+    losses = [-two_hot(float(batch.signals["reward"][i]), bins) @ logprobs[i] for i in np.ndindex(2, 3)]
     assert float(terms["reward"]) == pytest.approx(np.mean(losses), rel=1e-4)
 
     alive = 1 / (1 + np.exp(-model.proceed(x).double().numpy()))
@@ -123,3 +123,18 @@ def test_only_the_steps_asked_for_are_decoded() -> None:
     assert float(part["decode/camera"]) == pytest.approx(np.mean(errors), rel=1e-4)
     assert part["dynamics"] == whole["dynamics"], "all steps count for the other terms"
     assert part["reward"] == whole["reward"]
+
+
+def test_a_continue_head_that_learns_the_discount_by_hand() -> None:
+    """Soft targets: 0.75 where life goes on and 0 where it ended, each against both outcomes."""
+    model, batch = tiny.model(SENSORS), sequences(rows=2, steps=3)
+    unrolled = unrolled_from(model, batch)
+    _, terms = world_model_loss(TrainConfig(discount_horizon=4.0, continue_discount=True), model, batch, unrolled)
+    _, plain = world_model_loss(TrainConfig(discount_horizon=4.0), model, batch, unrolled)
+    alive = 1 / (1 + np.exp(-model.proceed(features(unrolled.belief)).double().numpy()))
+    target = 0.75 * batch.proceed.numpy()
+    assert set(target.ravel()) == {0.0, 0.75}
+    by_hand = -(target * np.log(alive) + (1 - target) * np.log(1 - alive)).mean()
+    assert float(terms["continue"]) == pytest.approx(by_hand, rel=1e-4)
+    assert float(terms["continue"]) != pytest.approx(float(plain["continue"]), rel=1e-3)
+    assert terms["reward"] == plain["reward"]

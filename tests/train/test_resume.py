@@ -15,6 +15,7 @@ import wiser
 from wiser.train import checkpoint, learner, log
 from wiser.train.config import TrainConfig, stack
 from wiser.train.loop import train
+from wiser.train.teaching import Teaching
 
 SMALL = replace(
     stack(["driving/stop-sign", "nano", "dropout", "driving/single"]),
@@ -136,7 +137,7 @@ def test_a_run_of_each_variant_shows_the_encoder_what_it_promises(variant: str, 
     assert masks.shape == (2, 2, 8, 2)
     assert bool(masks.all()) == (variant != "dropout")
     assert bool(masks.any(-1).all()), "never both of them"
-    stored = np.fromfile(tmp_path / "replay" / "birdeye_raw.bin", np.uint8).reshape(2, 200, 64, 64, 3)
+    stored = np.fromfile(tmp_path / "replay" / "sensor%2Fbirdeye_raw.bin", np.uint8).reshape(2, 200, 64, 64, 3)
     taken = {frame.tobytes() for frame in stored[:, :20].reshape(-1, 64, 64, 3)}
     if variant == "augmented":
         assert pictures.dtype == torch.float32
@@ -155,8 +156,8 @@ def test_presets_stack_and_mistakes_are_named() -> None:
     with pytest.raises(ValueError, match="unknown fields"):
         TrainConfig.from_dict({"wings": 2})
     fading = replace(config, updates=100, cloning=1.0, cloning_end=0.5, cloning_floor=0.1, cooldown=0.0)
-    assert [round(fading.cloning_weight(u), 3) for u in (0, 25, 50, 99)] == [1.0, 0.55, 0.1, 0.1]
-    assert [round(fading.guided_share(u), 3) for u in (0, 25, 50, 99)] == [0.5, 0.25, 0.0, 0.0]
+    assert [round(Teaching(fading).weight(u), 3) for u in (0, 25, 50, 99)] == [1.0, 0.55, 0.1, 0.1]
+    assert [round(Teaching(fading).share(u), 3) for u in (0, 25, 50, 99)] == [0.5, 0.25, 0.0, 0.0]
     cooling = replace(fading, cooldown=0.5)
     assert [round(cooling.rate_factor(u), 3) for u in (0, 50, 75, 100)] == [1.0, 1.0, 0.55, 0.1]
     assert fading.rate_factor(99) == 1.0

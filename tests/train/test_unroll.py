@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from tests import tiny
-from wiser.guard import dropout_masks
 from wiser.train import Sequences, observe, start_at_mean, world_model_loss
 from wiser.train.config import TrainConfig
 from wiser.train.unroll import straight_through
+from wiser.train.variants import dropout_masks
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.latents import one_hot_mode, one_hot_sample
 from wiser.worldmodel.protocol import Belief
@@ -23,7 +23,13 @@ def sequences(rows: int = 3, steps: int = 6, seed: int = 0) -> Sequences:
     first[:, 0], first[1, steps // 2] = True, True
     action = torch.nn.functional.one_hot(torch.from_numpy(rng.integers(0, 5, (rows, steps))), 5).float()
     reward = torch.from_numpy(rng.normal(0, 10, (rows, steps))).float()
-    return Sequences(tiny.tensors(obs), action, first, reward, (~first).float())
+    return Sequences(tiny.tensors(obs), {"reward": reward}, action, first, (~first).float())
+
+
+def part_of(batch: Sequences, piece: slice) -> Sequences:
+    """Some of the steps."""
+    named = ({name: x[:, piece] for name, x in values.items()} for values in (batch.obs, batch.signals))
+    return Sequences(*named, batch.action[:, piece], batch.first[:, piece], batch.proceed[:, piece])
 
 
 @pytest.mark.parametrize("fusion", ["late", "channels"])
@@ -59,14 +65,10 @@ def test_masked_sensors_are_not_looked_at_but_are_still_targets() -> None:
 def test_continuing_from_a_belief_equals_one_long_sequence() -> None:
     model, batch = tiny.model(SENSORS), sequences()
     masks = torch.ones(3, 6, 3, dtype=torch.bool)
-
-    def part(piece: slice) -> Sequences:
-        return Sequences({n: x[:, piece] for n, x in batch.obs.items()}, *(x[:, piece] for x in batch[1:]))
-
     generator = torch.Generator().manual_seed(4)
-    first = observe(model, part(slice(0, 3)), masks[:, :3], generator)
+    first = observe(model, part_of(batch, slice(0, 3)), masks[:, :3], generator)
     start = Belief(first.belief.deter[:, -1], first.belief.stoch[:, -1])
-    second = observe(model, part(slice(3, 6)), masks[:, 3:], generator, start)
+    second = observe(model, part_of(batch, slice(3, 6)), masks[:, 3:], generator, start)
     whole = observe(model, batch, masks, torch.Generator().manual_seed(4))
     torch.testing.assert_close(torch.cat([first.posterior, second.posterior], 1), whole.posterior)
 
@@ -122,7 +124,8 @@ def test_decoders_start_at_the_mean_colour(tower: str) -> None:
 
 def test_a_few_updates_learn_something() -> None:
     model, batch = DreamerV3(tiny.config(SENSORS)), sequences(rows=2, steps=4)
-    batch = batch._replace(obs={name: torch.zeros_like(x) for name, x in batch.obs.items()}, reward=torch.ones(2, 4))
+    nothing = {name: torch.zeros_like(x) for name, x in batch.obs.items()}
+    batch = batch._replace(obs=nothing, signals={"reward": torch.ones(2, 4)})
     optimiser = torch.optim.Adam(model.parameters(), 3e-3)
     losses = []
     for update in range(30):

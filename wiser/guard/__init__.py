@@ -24,7 +24,6 @@ from wiser.guard.judges import (
 )
 from wiser.guard.look import Look
 from wiser.guard.scores import SCORES, Score
-from wiser.guard.subsets import dropout_masks
 from wiser.guard.verdict import Mode, Verdict
 
 __all__ = [
@@ -49,6 +48,5 @@ __all__ = [
     "TrustAll",
     "Verdict",
     "calibrate",
-    "dropout_masks",
     "judge_by_name",
 ]

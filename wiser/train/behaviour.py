@@ -20,7 +20,7 @@ class Imagined(NamedTuple):
     features: Tensor  # (n, H + 1, F)
     action: Tensor  # (n, H + 1, A): chosen at each state; continuous ones as drawn, before any clipping
     reward: Tensor  # (n, H + 1)
-    proceed: Tensor  # (n, H + 1): probability that the episode goes on
+    proceed: Tensor  # (n, H + 1): what the continue head predicts
 
 
 class ReturnScale(nn.Module):
@@ -89,10 +89,10 @@ def actor_critic_loss(
     """Actor and critic terms on imagined roll-outs, and the returns of their starts. `alive` (n,) weighs the starts."""
     x, action = imagined.features.transpose(0, 1), imagined.action.transpose(0, 1)  # (H + 1, n, ...)
     value = model.critic.mean(x).detach().T  # (n, H + 1)
-    live = imagined.proceed * config.discount  # (n, H + 1)
+    live = imagined.proceed * config.imagined_discount  # (n, H + 1)
     returns = lambda_returns(imagined.reward, live, config.return_lambda, value)  # (n, H)
     advantage = (returns - value[:, :-1]) / scale(returns)
-    weight = torch.cumprod(torch.cat([alive[:, None], live[:, 1:-1]], 1), 1)  # (n, H)
+    weight = torch.cumprod(torch.cat([config.continues(alive)[:, None], live[:, 1:-1]], 1), 1)  # (n, H)
     logprob, entropy = action_logprob(model, x[:-1], action[:-1])  # (H, n)
     terms = {"actor": -(weight.T * (logprob * advantage.T + config.entropy * entropy)).mean()}
     terms["critic"] = critic_loss(model.critic, slow_critic, x[:-1], returns.T, weight.T)
@@ -115,7 +115,7 @@ def action_logprob(model: DreamerV3, x: Tensor, action: Tensor) -> tuple[Tensor,
 
 def replay_value_loss(
     config: TrainConfig,
-    model: DreamerV3,
+    critic: TwoHotHead,
     slow_critic: TwoHotHead,
     x: Tensor,
     reward: Tensor,
@@ -128,5 +128,5 @@ def replay_value_loss(
     `last` (B, T) marks steps after which the stored sequence jumps to another episode.
     """
     target = lambda_returns(reward, proceed * config.discount, (1 - last) * config.return_lambda, starts)  # (B, T - 1)
-    loss = critic_loss(model.critic, slow_critic, x[:, :-1], target, 1 - last[:, :-1])
+    loss = critic_loss(critic, slow_critic, x[:, :-1], target, 1 - last[:, :-1])
     return config.replay_value * loss

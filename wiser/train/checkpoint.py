@@ -32,9 +32,9 @@ class Where(NamedTuple):
 def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator, where: Where) -> None:
     """Store everything a resumed run needs. The one file that counts is replaced atomically, last."""
     save(learner.model, folder / "model")
-    tensors = {f"model.{name}": value for name, value in learner.model.state_dict().items()}
-    tensors |= {f"slow.{name}": value for name, value in learner.slow_critic.state_dict().items()}
-    tensors |= {f"scale.{name}": value for name, value in learner.scale.state_dict().items()}
+    tensors: dict[str, Tensor] = {}
+    for part, module in learner.modules.items():
+        tensors |= {f"{part}.{name}": value for name, value in module.state_dict().items()}
     for i, parameter in enumerate(learner.trainable()):
         for name, value in learner.optimiser.state[parameter].items():
             tensors[f"optimiser.{i}.{name}"] = value
@@ -64,9 +64,8 @@ def read(folder: Path, own: Path, learner: Learner, replay: Replay, rng: np.rand
     tensors, about = _open(folder)
     mine, about_mine = (tensors, about) if own == folder else _open(own)
 
-    learner.model.load_state_dict(_part(tensors, "model."))
-    learner.slow_critic.load_state_dict(_part(tensors, "slow."))
-    learner.scale.load_state_dict(_part(tensors, "scale."))
+    for part, module in learner.modules.items():
+        module.load_state_dict(_part(tensors, f"{part}."))
     for i, parameter in enumerate(learner.trainable()):
         stored = _part(tensors, f"optimiser.{i}.")
         if stored:

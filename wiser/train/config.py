@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
+from torch import Tensor
 
+from wiser.train.options import Options
 from wiser.worldmodel.dreamer.config import Tower
 
 PRESETS = Path(__file__).parent / "presets"
@@ -19,7 +21,11 @@ class TrainConfig:
     """One run. Presets are YAML files with some of these fields; later ones win, the command line last."""
 
     env: str = "wiser/FourLane-v0"
-    """Gymnasium id of a vector environment with Dict observations."""
+    """Gymnasium id of an environment whose observations are a Dict of sensors or one Box."""
+    env_options: Options = field(default_factory=dict)
+    """What to tell the environment: KEY=VALUE ..., each value as YAML has it, such as continuous=true size=[64,64]."""
+    processes: bool = False
+    """Step each environment in a process of its own; worth it where a simulator is slow."""
     sensors: tuple[str, ...] = ()
     """Which sensors to use; empty = all of them."""
     size: str = "12m"
@@ -28,8 +34,12 @@ class TrainConfig:
     """Kind of image towers, if not the size's own: as published, with strides (faster), or of patches (fastest)."""
     fusion: Literal["late", "channels"] = "late"
     """One tower per sensor, or images concatenated on the channel axis."""
-    variant: Literal["base", "dropout", "augmented"] = "base"
-    """What happens to the encoder's input: nothing, Algorithm 1, or added Gaussian noise."""
+    variant: str = "base"
+    """What happens to the encoder's input: base (nothing), dropout (Algorithm 1), augmented (added Gaussian noise), or
+    one that was added to `wiser.train.variants.VARIANTS`."""
+    objective: str = "ordinary"
+    """What actor and critic pursue: ordinary (the return, as DreamerV3), or one that was added to
+    `wiser.train.objectives.OBJECTIVES`."""
     start: str = ""
     """An agent whose weights to start from, a shipped one or a model folder; empty = new weights."""
     seed: int = 0
@@ -49,6 +59,9 @@ class TrainConfig:
     """Steps per sequence."""
     capacity: int = 5_000_000
     """Steps kept in the replay."""
+    fresh_share: float = 0.0
+    """Share of the sequences of a batch that begin from the initial belief instead of the stored one, as an agent does
+    whose context is reset."""
     decode_share: float = 1.0
     """Share of the steps of a batch that are decoded."""
     imagine_share: float = 1.0
@@ -69,6 +82,9 @@ class TrainConfig:
     """Length of imagined roll-outs."""
     discount_horizon: float = 333.0
     """Steps over which rewards count: the discount is 1 - 1 / this."""
+    continue_discount: bool = False
+    """Teach the continue head the discount too: it predicts discount * (1 - death), which is all the discount that
+    imagination then has."""
     return_lambda: float = 0.95
     """How far returns look on before they trust the critic: 0 one step, 1 to the end."""
     entropy: float = 3e-4
@@ -93,12 +109,11 @@ class TrainConfig:
     expert_noise: float = 0.1
     """Share of random actions in what those experts do."""
     cloning: float = 0.0
-    """Initial weight of the behaviour-cloning term on the actor; needs an environment with `expert_actions`."""
+    """Initial weight of the behaviour-cloning term on the actor; needs an environment with an expert."""
     cloning_end: float = 0.5
     """Fraction of the run at which the cloning term has faded to `cloning_floor`."""
     cloning_floor: float = 0.0
     """Weight of the cloning term from then on."""
-
     cloning_pull: float = 1.0
     """Factor on the cloning term's gradient where it reaches the world model: what the expert heeds must be seen."""
 
@@ -121,7 +136,7 @@ class TrainConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrainConfig:
         """Read plain values; unknown fields are a ValueError that lists the known ones."""
-        known = {field.name for field in fields(cls)}
+        known = {known.name for known in fields(cls)}
         if unknown := set(values) - known:
             raise ValueError(f"unknown fields {sorted(unknown)}; there are {', '.join(sorted(known))}")
         sensors = tuple(values.get("sensors", ()))
@@ -141,16 +156,14 @@ class TrainConfig:
         left = (self.updates - update) / max(1.0, self.cooldown * self.updates)
         return 0.1 + 0.9 * min(1.0, left)
 
-    def cloning_weight(self, update: int) -> float:
-        """Weight of the cloning term at an update: linear from `cloning` to `cloning_floor`."""
-        return self.cloning + (self.cloning_floor - self.cloning) * self._faded(update)
+    def continues(self, proceed: Tensor) -> Tensor:
+        """What the continue head is to predict where life goes on (1) or not (0)."""
+        return proceed * self.discount if self.continue_discount else proceed
 
-    def guided_share(self, update: int) -> float:
-        """Share of the environments the expert drives at an update: from `expert_share` to none."""
-        return self.expert_share * (1 - self._faded(update))
-
-    def _faded(self, update: int) -> float:
-        return min(1.0, update / max(1.0, self.cloning_end * self.updates))
+    @property
+    def imagined_discount(self) -> float:
+        """Factor on what the continue head predicts, one step later."""
+        return 1.0 if self.continue_discount else self.discount
 
 
 def stack(names: Iterable[str]) -> TrainConfig:

@@ -1,25 +1,26 @@
-"""One gradient step: world model, actor and critic together."""
+"""One gradient step: world model, actor and critic together, and what the run's parts add."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 
 import numpy as np
 import torch
-from torch import Tensor
-from torch.nn import functional as F
+from torch import Tensor, nn
 
 from wiser import seeds
-from wiser.guard.actions import to_model
 from wiser.train import distributed
-from wiser.train.behaviour import ReturnScale, action_logprob, actor_critic_loss, imagine, replay_value_loss
 from wiser.train.config import TrainConfig
+from wiser.train.experience import belief_before, pack_belief, to_tensors
 from wiser.train.losses import world_model_loss
+from wiser.train.objectives import find_objective
 from wiser.train.optimiser import LaProp
+from wiser.train.parts import build
 from wiser.train.replay import Replay, Sample
-from wiser.train.unroll import Sequences, Unrolled, observe
-from wiser.train.variants import input_masks, input_readings
+from wiser.train.sampling import flag_share, share_of
+from wiser.train.teaching import Teaching, is_taught
+from wiser.train.unroll import Observed, observe
+from wiser.train.variants import find_variant
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import features
 from wiser.worldmodel.protocol import Belief
@@ -30,106 +31,60 @@ class Learner:
 
     def __init__(self, config: TrainConfig, model: DreamerV3, rank: int = 0) -> None:
         self.config, self.model = config, model
-        self.slow_critic = copy.deepcopy(model.critic).requires_grad_(False)
-        self.scale = ReturnScale().to(config.device)
+        self.variant = build(find_variant(config.variant), config, model)
+        self.objective = build(find_objective(config.objective), config, model)
+        self.teaching = Teaching(config) if is_taught(config) else None
+        self.modules: dict[str, nn.Module] = {"model": model, "variant": self.variant, "objective": self.objective}
         self.optimiser = LaProp(list(self.trainable()), config.learning_rate, agc=config.agc, warmup=config.warmup)
         self.generator = torch.Generator(config.device)
         self.generator.manual_seed(int(seeds.stream("learner", config.seed, rank).generate_state(1)[0]))
 
     def trainable(self) -> Iterator[Tensor]:
-        """Every weight of the model."""
-        yield from self.model.parameters()
+        """Every weight that is not frozen."""
+        for module in self.modules.values():
+            yield from (weight for weight in module.parameters() if weight.requires_grad)
 
     def update(self, replay: Replay, rng: np.random.Generator, update: int) -> dict[str, Tensor]:
         """Learn from one batch, the run's `update`-th; returns the terms of the loss."""
-        config, model, cloning = self.config, self.model, self.config.cloning_weight(update)
+        config, model = self.config, self.model
         self.optimiser.param_groups[0]["lr"] = config.learning_rate * config.rate_factor(update)
         sample = replay.sample(config.batch, config.length, rng)
-        batch, label = to_tensors(sample, model, config.device)
-        unrolled = self._observe(sample, batch)
-        decoded = self._share(batch.first.numel(), config.decode_share)
-        total, terms = world_model_loss(config, model, batch, unrolled, decoded)
-        for name, value in self._behaviour(batch, unrolled, label, cloning).items():
+        fresh = flag_share(config.batch, config.fresh_share, self.generator)  # (B,)
+        observed, total, terms = self._observe(sample, fresh)
+        for name, value in self._further_terms(sample, observed, update):
+            if name in terms:
+                raise ValueError(f"two terms of the loss are called {name!r}")
             total = total + value
             terms[name] = value.detach()
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
         distributed.average_gradients(self.trainable())
         self.optimiser.step()
-        self._follow_slowly()
-        replay.refresh(sample, stored_belief(unrolled.belief))
+        for part in (self.variant, self.objective):
+            part.follow(model)
+        self._refresh(replay, sample, observed.unrolled.belief, ~fresh)
         return terms
 
-    def _observe(self, sample: Sample, batch: Sequences) -> Unrolled:
-        shape = (self.config.batch, self.config.length)
-        masks = input_masks(self.config, shape, len(self.model.sensors), self.generator)
-        seen = batch._replace(obs=input_readings(self.config, batch.obs, self.generator))
-        return observe(self.model, seen, masks, self.generator, belief_before(sample, self.model, self.config.device))
+    def _observe(self, sample: Sample, fresh: Tensor) -> tuple[Observed, Tensor, dict[str, Tensor]]:
+        """What the model makes of a sample, and its own loss with the terms of it."""
+        config, model, generator = self.config, self.model, self.generator
+        batch = to_tensors(sample, model, config.device).begin_afresh(fresh)
+        seen = self.variant.show(batch.obs, generator)
+        start = belief_before(sample, model, config.device)
+        unrolled = observe(model, batch._replace(obs=seen.obs), seen.masks, generator, start)
+        decoded = share_of(batch.first.numel(), config.decode_share, generator)
+        total, terms = world_model_loss(config, model, batch, unrolled, decoded)
+        return Observed(batch, seen, unrolled, features(unrolled.belief)), total, terms
 
-    def _behaviour(self, batch: Sequences, unrolled: Unrolled, label: Tensor, cloning: float) -> dict[str, Tensor]:
-        config, model, slow = self.config, self.model, self.slow_critic
-        x = features(unrolled.belief)  # (B, T, F): here gradients do reach the world model
-        some = self._share(config.batch, config.imagine_share)  # rows, B' of them
-        deter, stoch = unrolled.belief.deter[some].detach(), unrolled.belief.stoch[some].detach()
-        start = Belief(deter.flatten(0, 1), stoch.flatten(0, 1))
-        imagined = imagine(model, start, config.imagine_steps, self.generator)
-        alive = batch.proceed[some]  # (B', T)
-        terms, returns = actor_critic_loss(config, model, slow, self.scale, imagined, alive.flatten())
-        last = torch.cat([batch.first[some, 1:], torch.zeros_like(batch.first[some, :1])], 1).float()
-        terms["replay_critic"] = replay_value_loss(
-            config, model, slow, x[some], batch.reward[some], alive, last, returns.view(alive.shape)
-        )
-        if cloning > 0:
-            seen = scale_gradient(x, config.cloning_pull)
-            terms["cloning"] = -cloning * action_logprob(model, seen, label)[0].mean()
-        return terms
+    def _further_terms(self, sample: Sample, observed: Observed, update: int) -> Iterator[tuple[str, Tensor]]:
+        for part in (self.variant, self.objective):
+            yield from part.terms(self.model, observed, self.generator).items()
+        if self.teaching is not None:
+            yield from self.teaching.terms(self.model, observed.features, sample, update).items()
 
-    def _share(self, count: int, share: float) -> Tensor | slice:
-        """All of `count` indices, or a random share of them."""
-        if share >= 1.0:
-            return slice(None)
-        order = torch.randperm(count, generator=self.generator, device=self.generator.device)
-        return order[: max(1, round(share * count))]
-
-    @torch.no_grad()
-    def _follow_slowly(self) -> None:
-        fast: list[Tensor] = list(self.model.critic.parameters())
-        slow: list[Tensor] = list(self.slow_critic.parameters())
-        torch._foreach_lerp_(slow, fast, self.config.slow_rate)
-
-
-def scale_gradient(x: Tensor, factor: float) -> Tensor:
-    """The same values, with `factor` times the gradient."""
-    return x.detach().lerp(x, factor) if factor != 1.0 else x
-
-
-def to_tensors(sample: Sample, model: DreamerV3, device: str) -> tuple[Sequences, Tensor]:
-    """Sequences for the model, and the expert's actions as the model writes them (B, T, A)."""
-    steps = {name: torch.from_numpy(value).to(device) for name, value in sample.steps.items()}
-    batch = Sequences(
-        {sensor.name: steps[sensor.name] for sensor in model.sensors},
-        encode_actions(steps["action"], model),
-        steps["first"],
-        steps["reward"],
-        steps["proceed"].float(),
-    )
-    return batch, steps["label"].float()
-
-
-def encode_actions(actions: Tensor, model: DreamerV3) -> Tensor:
-    """Environment actions (B, T) or (B, T, A) as the model writes them, (B, T, A)."""
-    return to_model(actions.flatten(0, 1), model.actions).unflatten(0, actions.shape[:2])
-
-
-def belief_before(sample: Sample, model: DreamerV3, device: str) -> Belief:
-    """Return the stored belief before each sequence; the initial one where there is none."""
-    keep = torch.from_numpy(~sample.fresh_start).to(device)[:, None]
-    deter = torch.from_numpy(sample.before["deter"]).to(device).float()
-    stoch = F.one_hot(torch.from_numpy(sample.before["stoch"]).to(device).long(), model.config.classes).float()
-    return Belief(deter * keep, stoch * keep[..., None])
-
-
-def stored_belief(belief: Belief) -> dict[str, np.ndarray]:
-    """Beliefs (B, T, ...) in the form the replay keeps them."""
-    deter, stoch = belief.deter.detach(), belief.stoch.detach()
-    return {"deter": deter.half().cpu().numpy(), "stoch": stoch.argmax(-1).to(torch.uint8).cpu().numpy()}
+    @staticmethod
+    def _refresh(replay: Replay, sample: Sample, belief: Belief, some: Tensor) -> None:
+        """Write new beliefs back, but not of sequences that began afresh: they have forgotten what came before."""
+        chosen = some.cpu().numpy()
+        places = sample._replace(rows=sample.rows[chosen], starts=sample.starts[chosen])
+        replay.refresh(places, pack_belief(Belief(belief.deter[some], belief.stoch[some])))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from wiser import seeds
 from wiser.train import checkpoint, distributed
-from wiser.train.collect import Collector, describe, make_env, replay_fields
+from wiser.train.collect import Collector, describe
 from wiser.train.config import TrainConfig
+from wiser.train.experience import SENSOR, replay_fields
 from wiser.train.learner import Learner
 from wiser.train.log import Log
 from wiser.train.memory import keep_freed_memory
@@ -28,9 +31,7 @@ Report = Callable[[dict[str, Any]], None]
 
 def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
-    env = make_env(config, 1)
-    sensors, actions = describe(env, config)
-    env.close()
+    sensors, actions = describe(config)
     changes = {"fusion": config.fusion} | ({"tower": config.tower} if config.tower else {})
     shape = DreamerConfig.of_size(config.size, sensors, actions, **changes)
     model = DreamerV3(shape, seed=config.seed).to(config.device)
@@ -45,18 +46,17 @@ class Run:
     def __init__(self, config: TrainConfig, folder: Path, rank: int = 0) -> None:
         self.config, self.folder, self.rank = config, folder, rank
         self.own = folder if rank == 0 else folder / f"process{rank}"  # of several, the first speaks for the run
-        checkpoint.begin(self.own, config)
         self.model = build_model(config)
-        self.replay = Replay(replay_fields(self.model), config.rows, config.capacity, self.own / "replay")
         self.learner, self.rng = Learner(config, self.model, rank), seeds.generator("batches", config.seed, rank)
+        checkpoint.begin(self.own, config)  # not before everything the config names was found
+        self.replay = Replay(replay_fields(config, self.model), config.rows, config.capacity, self.own / "replay")
         self.collector: Collector | None = None
         self.update = 0
         state = checkpoint.read(folder, self.own, self.learner, self.replay, self.rng)
         if state is not None:
             self.update = state.update
             if state.environments is not None:
-                self.collector = self._collector()
-                self.collector.restore(*state.environments)
+                self.collector = self._restored(*state.environments)
 
     def _collector(self) -> Collector:
         """Environments as they are at the beginning of their life; seeds stay below those of evaluation."""
@@ -64,6 +64,15 @@ class Run:
         draws = seeds.generator("environments", self.config.seed, life, self.rank)
         seed = int(draws.integers(seeds.TRAINING.stop - self.config.rows))
         return Collector(self.config, self.model, self.replay, seed)
+
+    def _restored(self, tensors: dict[str, Tensor], about: dict[str, Any]) -> Collector:
+        collector = self._collector()
+        try:
+            collector.restore(tensors, about)
+        except BaseException:
+            collector.close()
+            raise
+        return collector
 
     def segment(self, note: Report) -> None:
         """Collect and learn until the next checkpoint or evaluation is due."""
@@ -84,7 +93,8 @@ class Run:
 
     def _collect(self) -> None:
         """Step the environments as often as an update wants. At the end of their life they begin afresh."""
-        config, share = self.config, self.config.guided_share(self.update)
+        config, teaching = self.config, self.learner.teaching
+        share = 0.0 if teaching is None else teaching.share(self.update)
         if self.collector is None or (self.update % config.life == 0 and self.update > 0):
             self.close()
             self.collector = self._collector()
@@ -93,20 +103,20 @@ class Run:
                 self.collector.step(share)
             if not config.start:
                 seen = self.replay.sample(config.rows, config.length, seeds.generator("mean", config.seed)).steps
-                start_at_mean(self.model, {s.name: torch.from_numpy(seen[s.name]) for s in self.model.sensors})
-            distributed.share(self.model)
+                start_at_mean(self.model, {s.name: torch.from_numpy(seen[SENSOR + s.name]) for s in self.model.sensors})
+            for module in self.learner.modules.values():
+                distributed.share(module)
         for _ in range(config.steps_per_update):
             self.collector.step(share)
 
     def _entry(self, rate: float, terms: dict[str, list[float]]) -> dict[str, Any]:
         assert self.collector is not None
-        scores = self.collector.finished
         means = {name: float(np.mean(values)) for name, values in terms.items()}
         return {
             "update": self.update,
             "steps": self.replay.head * self.config.rows,
             "rate": rate,
-            "policy_score": float(np.mean(scores)) if scores else None,
+            **self.collector.returns.means(),
             **means,
         }
 
@@ -127,22 +137,20 @@ def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     """Start or go on with the run in `folder` until its last update. Ctrl-C stops it; it can be resumed."""
     torch.set_num_threads(config.threads)
     keep_freed_memory()
-    run = Run(config, folder, distributed.start(config.device))
-    log = Log(run.own, run.update)
+    with (
+        closing(Run(config, folder, distributed.start(config.device))) as run,
+        closing(Log(run.own, run.update)) as log,
+    ):
 
-    def note(entry: dict[str, Any]) -> None:
-        log.add(entry)
-        report(entry)
+        def note(entry: dict[str, Any]) -> None:
+            log.add(entry)
+            report(entry)
 
-    try:
         while run.update < config.updates:
             run.segment(note)
             if run.rank == 0 and (run.update % config.evaluate_every == 0 or run.update >= config.updates):
                 scores = evaluate(config, run.model, config.evaluate_episodes)
                 note({"update": run.update, "steps": run.replay.head * config.rows, **scores})
             run.save()
-    finally:
-        run.close()
-        log.close()
     distributed.finish()
     return run.model

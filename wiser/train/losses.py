@@ -26,8 +26,8 @@ def world_model_loss(
     terms = {
         "dynamics": _free(config, kl_categorical(unrolled.posterior.detach(), unrolled.prior)),
         "representation": _free(config, kl_categorical(unrolled.posterior, unrolled.prior.detach())),
-        "reward": model.reward.loss(x, batch.reward.flatten()).mean(),
-        "continue": F.binary_cross_entropy_with_logits(model.proceed(x), batch.proceed.flatten()),
+        "reward": model.reward.loss(x, batch.signals["reward"].flatten()).mean(),
+        "continue": F.binary_cross_entropy_with_logits(model.proceed(x), config.continues(batch.proceed).flatten()),
     }
     belief = Belief(belief.deter[decoded], belief.stoch[decoded])
     for name, decoder in zip(model.decodes, model.decoders, strict=True):

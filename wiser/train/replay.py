@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +50,15 @@ class Replay:
         if self.folder is None:
             return np.zeros(shape, field.dtype)
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{name}.bin"
+        path = self._path(name, "bin")
         size = int(np.prod(shape)) * np.dtype(field.dtype).itemsize
         mode = "r+" if path.exists() and path.stat().st_size == size else "w+"
         return np.memmap(path, field.dtype, mode, shape=shape)  # type: ignore[call-overload]
+
+    def _path(self, name: str, ending: str) -> Path:
+        """File of a field, whatever characters its name has."""
+        assert self.folder is not None
+        return self.folder / f"{quote(name, safe='')}.{ending}"
 
     def __len__(self) -> int:
         return min(self.head, self.length) * self.rows
@@ -109,7 +115,7 @@ class Replay:
             for array in self._arrays.values():
                 array.flush()  # type: ignore[attr-defined]
             for name in self._refreshed:
-                np.save(self.folder / f"{name}.{tag}.npy", self._arrays[name][:, : self.head])
+                np.save(self._path(name, f"{tag}.npy"), self._arrays[name][:, : self.head])
         return {"head": self.head, "queue": list(self._queue), "tag": tag, "refreshed": sorted(self._refreshed)}
 
     def forget(self, tag: int) -> None:
@@ -127,4 +133,4 @@ class Replay:
         self._queue = deque((row, start) for row, start in state["queue"])
         self._refreshed = set(state["refreshed"])
         for name in self._refreshed:
-            self._arrays[name][:, : self.head] = np.load(self.folder / f"{name}.{state['tag']}.npy")
+            self._arrays[name][:, : self.head] = np.load(self._path(name, f"{state['tag']}.npy"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -44,10 +45,9 @@ def ship(
     folder = save(load(run / "model"), SHIPPED / name, half=True)
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
-    env = make_env(config, rows)
-    stream = clean_stream(env, CALIBRATION_SEED)
-    calibrate(model, stream, rows, steps, seed=CALIBRATION_SEED, env=config.env).save(folder)
-    env.close()
+    with closing(make_env(config, rows)) as env:
+        stream = clean_stream(env, CALIBRATION_SEED)
+        calibrate(model, stream, rows, steps, seed=CALIBRATION_SEED, env=config.env).save(folder)
     (folder / "training.yaml").write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
     (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
     print(f"{folder}: {json.dumps(result)}")

@@ -15,13 +15,26 @@ from wiser.worldmodel.protocol import Belief
 
 
 class Sequences(NamedTuple):
-    """A batch of experience; at each step the observation, and the action and reward that led to it."""
+    """A batch of experience; at each step the observation, and the action and signals that led to it."""
 
     obs: Mapping[str, Tensor]  # each (B, T, *shape)
+    signals: Mapping[str, Tensor]  # each (B, T): `reward`, and what else the objective asks for
     action: Tensor  # (B, T, A): the action before the observation
     first: Tensor  # (B, T) bool: the observation begins an episode
-    reward: Tensor  # (B, T)
     proceed: Tensor  # (B, T): 0 where the episode ended for good, else 1
+
+    def begin_afresh(self, some: Tensor) -> Sequences:
+        """The same, but where `some` (B,) is set the sequence begins as an episode does: nothing came before."""
+        first = self.first.clone()
+        first[:, 0] |= some
+        return self._replace(first=first)
+
+
+class Seen(NamedTuple):
+    """What the encoder is shown of them."""
+
+    obs: Mapping[str, Tensor]  # each (B, T, *shape)
+    masks: Tensor  # (B, T, N) bool: the sensors in use
 
 
 class Unrolled(NamedTuple):
@@ -30,6 +43,15 @@ class Unrolled(NamedTuple):
     belief: Belief  # deter (B, T, D), stoch (B, T, S, C): straight-through samples
     posterior: Tensor  # (B, T, S, C) log-probabilities
     prior: Tensor  # (B, T, S, C) log-probabilities
+
+
+class Observed(NamedTuple):
+    """All that is known of a batch when the terms of the loss are worked out."""
+
+    batch: Sequences
+    seen: Seen
+    unrolled: Unrolled
+    features: Tensor  # (B, T, F): of the beliefs; here gradients do reach the world model
 
 
 def observe(

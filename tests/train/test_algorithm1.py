@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from wiser.guard import dropout_masks
+from wiser.train.variants import dropout_masks
 
 
 def draw(sensors: int, count: int = 40_000, seed: int = 0) -> torch.Tensor:
