@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import tyro
 from rich.console import Console
 
-from wiser import seeds
-from wiser.envs.vector import clean_stream, make_rows
-from wiser.guard import Calibration
-from wiser.guard import calibrate as measure
-from wiser.worldmodel.protocol import WorldModel
+from wiser import rollout, seeds
+from wiser.envs.domain import find_task
+from wiser.envs.options import Options
+from wiser.spoken import spoken
 from wiser.worldmodel.store import load
 
+NOTHING: dict[str, Any] = {}
 
+
+@spoken()
 def calibrate(
     agent: Annotated[str, tyro.conf.Positional],
     env: Annotated[str, tyro.conf.Positional],
@@ -24,6 +26,7 @@ def calibrate(
     steps: int = 1000,
     beginnings: int = 256,
     seed: int = seeds.CALIBRATION.start,
+    env_options: Options = NOTHING,
     out: Path | None = None,
     threads: int = 2,
 ) -> int:
@@ -31,35 +34,20 @@ def calibrate(
 
     Args:
         agent: a shipped agent or a model folder.
-        env: Gymnasium id of the environment it was trained in.
+        env: a task or the Gymnasium id of the environment it was trained in.
         rows: environments driven side by side.
         steps: steps of each of them.
         beginnings: episodes that are begun besides, for statistics of first frames.
         seed: of the first episode.
+        env_options: what to tell the environment, KEY=VALUE ..., each value as YAML has it.
         out: folder or file to write instead of the agent's own folder.
         threads: Torch threads.
     """
     torch.set_num_threads(threads)
-    console = Console()
-    try:
-        model = load(agent)
-        found = calibrate_in(model, env, rows, steps, beginnings, seed)
-    except ValueError as error:
-        console.print(f"[red]{error}[/]")
-        return 2
+    model, task = load(agent), find_task(env)
+    found = rollout.calibrate(model, task.env, rows, steps, beginnings, seed, options=env_options)
     where = out or model.folder
     found.save(where)
-    console.print(f"{agent}: {len(found.scores)} scores, {rows * steps} frames and {beginnings} beginnings: {where}")
+    frames = f"{rows * steps} frames and {beginnings} beginnings"
+    Console().print(f"{agent}: {len(found.scores)} scores, {frames}: {where}", highlight=False)
     return 0
-
-
-def calibrate_in(
-    model: WorldModel, env: str, rows: int = 16, steps: int = 1000, beginnings: int = 256,
-    seed: int = seeds.CALIBRATION.start,
-) -> Calibration:  # fmt: skip
-    """Measure what is normal for `model` in an environment."""
-    made = make_rows(env, rows, [sensor.name for sensor in model.sensors])
-    try:
-        return measure(model, clean_stream(made, seed), rows, steps, beginnings, seed=seed, env=env)
-    finally:
-        made.close()

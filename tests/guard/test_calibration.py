@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import naive, tiny
-from wiser.guard import Calibration, CalibrationError, Chain, Greedy, Guard, Rejection, calibrate
+from tests.calibrating import calibrate
+from wiser.guard import Calibration, CalibrationError, Chain, Greedy, Guard, Rejection
 from wiser.guard.thresholds import Threshold
 from wiser.worldmodel.protocol import Belief, Prior
 

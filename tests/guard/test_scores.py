@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from tests import tiny
-from wiser.guard import SCORES, Calibration, Evidence, Guard, Rejection, Ruling, Score, TrustAll, calibrate
+from tests.calibrating import calibrate
+from wiser.guard import SCORES, Calibration, Evidence, Guard, Rejection, Ruling, Score, TrustAll
 from wiser.guard.look import Look
 from wiser.guard.scores import known_scores, measure_scores
 from wiser.worldmodel.protocol import WorldModel

@@ -13,7 +13,7 @@ from wiser.train.config import TrainConfig, stack
 from wiser.train.experience import replay_fields
 from wiser.train.learner import Learner
 from wiser.train.loop import Run, build_model, train
-from wiser.train.options import from_words, to_words
+from wiser.envs.options import from_words, to_words
 from wiser.train.replay import Replay
 from wiser.worldmodel import store
 

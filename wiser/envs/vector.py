@@ -1,13 +1,12 @@
-"""Any Gymnasium environment as a batch of rows with Dict observations, and as a stream of clean observations."""
+"""Any Gymnasium environment as a batch of rows with Dict observations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from wiser.envs.domain import Rows, domain_of, spec_of
@@ -62,24 +61,3 @@ def as_sensors(env: gym.Env[Any, Any], names: Sequence[str] = ()) -> gym.Env[Any
     if names:
         env = gym.wrappers.FilterObservation(env, tuple(names))
     return env
-
-
-def clean_stream(env: Rows, seed: int) -> Callable[[Any], tuple[Any, Any]]:
-    """An environment as `wiser.guard.calibrate` wants it: takes actions, gives observations and episode starts.
-
-    Without actions other episodes begin in all rows, those with the next seeds.
-    """
-    rows = env.num_envs
-    done, upcoming = np.zeros(rows, bool), seed
-
-    def step(actions: Any) -> tuple[Any, Any]:
-        nonlocal done, upcoming
-        if actions is None:
-            obs, _ = env.reset(seed=upcoming)
-            done, upcoming = np.zeros(rows, bool), upcoming + rows
-            return obs, np.ones(rows, bool)
-        obs, _, terminated, truncated, _ = env.step(actions)
-        first, done = done, terminated | truncated
-        return obs, first
-
-    return step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from wiser import seeds
 from wiser.envs.domain import domain_of, find_task, measures_of
-from wiser.envs.options import read_options
+from wiser.envs.options import Options
 from wiser.evaluate import statistics
 from wiser.evaluate.benchmark import describe, mean_measures
 from wiser.evaluate.engines import Engine, engine_by_name
@@ -34,6 +35,7 @@ from wiser.rollout import Trial
 from wiser.spoken import spoken
 from wiser.worldmodel.store import load
 
+NOTHING: Mapping[str, Any] = {}
 QUIET = 60.0
 """Seconds between lines of progress where there is no terminal to draw a bar in."""
 
@@ -52,7 +54,7 @@ def evaluate(
     episodes: int = 16,
     rows: int | None = None,
     seed: int = seeds.TRYING.start,
-    env_options: tuple[str, ...] = (),
+    env_options: Options = NOTHING,
     record: Path | None = None,
     threads: int = 2,
 ) -> int:
@@ -71,7 +73,7 @@ def evaluate(
         episodes: how many, the same ones for every treatment.
         rows: environments side by side; all episodes at once by default.
         seed: of the first episode; by default those that no published figure uses.
-        env_options: of the environment, as name=value.
+        env_options: what to tell the environment, KEY=VALUE ..., each value as YAML has it.
         record: write the first episode of every treatment to this file: .html, .mp4, .gif, .rrd or .npz.
         threads: Torch threads.
     """
@@ -82,7 +84,7 @@ def evaluate(
         scenario = Scenario(
             faults=(fault,), sensors=broken, intensity=intensity, proportion=proportion, onset=onset, seed=seed
         )
-    trial = Trial(task.env, episodes, seed, scenario, read_options(env_options), rows)
+    trial = Trial(task.env, episodes, seed, scenario, env_options, rows)
     chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in treatments}
     recorder = None if record is None else _recorder(model, agent, trial, tuple(chosen), record)
     for name, treatment in chosen.items():

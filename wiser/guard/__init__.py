@@ -4,7 +4,7 @@
 >>> action, verdict = guard.act(observation)
 """
 
-from wiser.guard.calibrate import calibrate
+from wiser.guard.calibrate import Calibrator
 from wiser.guard.calibration import Calibration, CalibrationError
 from wiser.guard.guard import Guard
 from wiser.guard.health import Health
@@ -32,6 +32,7 @@ __all__ = [
     "Calibrated",
     "Calibration",
     "CalibrationError",
+    "Calibrator",
     "Chain",
     "Evidence",
     "Exhaustive",
@@ -47,6 +48,5 @@ __all__ = [
     "Score",
     "TrustAll",
     "Verdict",
-    "calibrate",
     "judge_by_name",
 ]

@@ -1,10 +1,9 @@
-"""Measure what is normal: run the unguarded agent on clean sensors and record its scores."""
+"""Measure what is normal: the unguarded agent on clean sensors, and every score on the way."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,48 +15,56 @@ from wiser.guard.judges import Measuring
 from wiser.guard.scores import known_scores, measure_scores
 from wiser.worldmodel.protocol import WorldModel
 
-Step = Callable[[Any], tuple[Any, Any]]
-"""Takes the actions chosen, or None to begin other episodes everywhere; returns observations and which rows begin."""
 
+class Calibrator:
+    """Records the scores of clean steps. Act with its `guard`, and let it take down each step.
 
-@torch.no_grad()
-def calibrate(
-    model: WorldModel,
-    step: Step,
-    rows: int,
-    steps: int,
-    beginnings: int = 256,
-    *,
-    scores: Sequence[str] | None = None,
-    judges: Sequence[Measuring] = (),
-    **about: Any,
-) -> Calibration:
-    """Drive `rows` clean environments for `steps` steps each and summarise what is measured on the way.
+    >>> calibrator = Calibrator(model, rows=1)
+    >>> action, _ = calibrator.guard.act(observation)
+    >>> calibrator.take()
+    >>> calibrator.calibration().save(folder)
 
-    scores: names from `SCORES`, of all sensors and where it makes sense of each alone; None = all the model can give:
-        `surprise`, `isolated_surprise/<sensor>`, and for models that decode `reconstruction` (context-free, M of the
-        paper), `reconstruction/<sensor>` (from that sensor alone) and `context` (in-context reconstruction).
-    judges: those whose own statistics are recorded too; they watch and decide nothing.
-    beginnings: first frames are summarised apart; they are rare, so this many episodes more are begun, and not driven.
+    `wiser.rollout.calibrate` does that in a Gymnasium environment.
     """
-    asked = known_scores(model, scores)
-    meters = [judge.measure(model, rows) for judge in judges]
-    guard = Guard(model, "none", rows=rows)
-    recorded: dict[str, list[np.ndarray[Any, Any]]] = defaultdict(list)
-    began: list[np.ndarray[Any, Any]] = []
-    actions = None
-    for count in range(steps + math.ceil(beginnings / rows)):
-        obs, first = step(actions)
-        chosen, _verdict = guard.act(obs, first)
-        assert guard.evidence is not None
-        began.append(np.broadcast_to(np.asarray(first, bool), rows))
-        found = measure_scores(guard.evidence.look, asked)
-        for meter in meters:
-            found |= meter(guard.evidence)
+
+    def __init__(
+        self,
+        model: WorldModel,
+        rows: int,
+        scores: Sequence[str] | None = None,
+        judges: Sequence[Measuring] = (),
+    ) -> None:
+        """Prepare for `rows` environments.
+
+        scores: names from `SCORES`, of all sensors and where it makes sense of each alone; None = all the model can
+            give: `surprise`, `isolated_surprise/<sensor>`, and for models that decode `reconstruction` (context-free, M
+            of the paper), `reconstruction/<sensor>` (from that sensor alone) and `context` (in-context reconstruction).
+        judges: those whose own statistics are recorded too; they watch and decide nothing.
+        """
+        self.guard = Guard(model, "none", rows=rows)
+        self._asked = known_scores(model, scores)
+        self._meters = [judge.measure(model, rows) for judge in judges]
+        self._recorded: dict[str, list[np.ndarray[Any, Any]]] = defaultdict(list)
+        self._began: list[np.ndarray[Any, Any]] = []
+
+    @torch.no_grad()
+    def take(self) -> None:
+        """Take down the step that the guard just acted on."""
+        evidence = self.guard.evidence
+        if evidence is None:
+            raise ValueError("nothing to take down: act with the calibrator's guard first")
+        found = measure_scores(evidence.look, self._asked)
+        for meter in self._meters:
+            found |= meter(evidence)
+        self._began.append(evidence.begin.cpu().numpy())
         for name, values in found.items():
-            recorded[name].append(values.cpu().numpy())
-        actions = None if (count + 1) * rows < beginnings else chosen
-    fresh = np.concatenate(began)
-    frames = {name: np.concatenate(values) for name, values in recorded.items()}
-    later, at_first = ({name: values[rows] for name, values in frames.items()} for rows in (~fresh, fresh))
-    return Calibration.of(later, at_first, model.digest, **about, steps=steps)
+            self._recorded[name].append(values.cpu().numpy())
+
+    def calibration(self, **about: Any) -> Calibration:
+        """What is normal so far; first frames are summarised apart."""
+        if not self._began:
+            raise ValueError("a calibration needs at least one step")
+        fresh = np.concatenate(self._began)
+        frames = {name: np.concatenate(values) for name, values in self._recorded.items()}
+        later, at_first = ({name: values[rows] for name, values in frames.items()} for rows in (~fresh, fresh))
+        return Calibration.of(later, at_first, self.guard.model.digest, **about)

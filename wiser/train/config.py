@@ -10,7 +10,7 @@ from typing import Any, Literal
 import yaml
 from torch import Tensor
 
-from wiser.train.options import Options
+from wiser.envs.options import Options
 from wiser.worldmodel.dreamer.config import Tower
 
 PRESETS = Path(__file__).parent / "presets"

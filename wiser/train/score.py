@@ -15,7 +15,7 @@ def evaluate(
     config: TrainConfig, model: WorldModel, episodes: int, first_seed: int = seeds.HELD_OUT.start
 ) -> dict[str, float]:
     """Drive `episodes` episodes, one per seed, with the mode of the policy; means over episodes."""
-    trial = Trial(config.env, episodes, first_seed)
+    trial = Trial(config.env, episodes, first_seed, options=config.env_options, processes=config.processes)
     results: list[Result] = []
     for wave in waves(trial, model, lambda env, rows, seed: Guard(model, "none", rows=rows, seed=seed)):
         for _ in wave.moments:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,9 @@ import tyro
 import yaml
 
 from wiser import seeds
-from wiser.envs.domain import find_task, references
-from wiser.envs.vector import clean_stream
-from wiser.guard import calibrate
+from wiser.envs.domain import find_task, measures_of, references
+from wiser.rollout import calibrate
 from wiser.train import checkpoint, log
-from wiser.train.collect import make_env
 from wiser.train.config import TrainConfig
 from wiser.train.score import evaluate
 from wiser.worldmodel.store import SHIPPED, load, save
@@ -45,9 +42,7 @@ def ship(
     folder = save(load(run / "model"), SHIPPED / name, half=True)
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
-    with closing(make_env(config, rows)) as env:
-        stream = clean_stream(env, CALIBRATION_SEED)
-        calibrate(model, stream, rows, steps, seed=CALIBRATION_SEED, env=config.env).save(folder)
+    calibrate(model, config.env, rows, steps, seed=CALIBRATION_SEED, options=config.env_options).save(folder)
     (folder / "training.yaml").write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
     (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
     print(f"{folder}: {json.dumps(result)}")
@@ -73,6 +68,8 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
     if references(config.env) is not None:
         middle, low, high = (task.normalise(result["score"] + side * half) for side in (0, -1, 1))
         share = f"{middle:.2f} ({low:.2f} to {high:.2f})"
+    declared = measures_of(config.env)
+    further = "".join(f"| {m.title} | {m.text(result[name])} |\n" for name, m in declared.items() if name in result)
     return f"""# {name}
 
 | | |
@@ -87,8 +84,7 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | help from the expert | {help_from_expert} |
 | clean score | {result["score"]:.1f} ± {half:.1f} (95 %), {episodes} episodes from seed {EVALUATION_SEED} |
 | expert-normalised | {share} |
-| success | {result["success"]:.0%} |
-
+{further}
 `training.yaml`: every setting of that run. Stored at half precision; measured as stored.
 `calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
 """
