@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from tests import tiny
-from wiser.train import Sequences, observe, start_at_mean, world_model_loss
+from wiser.train.losses import world_model_loss
+from wiser.train.unroll import Sequences, observe
+from wiser.train.warmstart import start_at_mean
 from wiser.train.config import TrainConfig
 from wiser.train.unroll import straight_through
 from wiser.train.variants import dropout_masks

@@ -6,6 +6,8 @@ nothing needs a description to be trained, broken, guarded and compared. `regist
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -136,8 +138,13 @@ def register(domain: Domain) -> None:
 
 
 def spec_of(env: str) -> Any:
-    """Gymnasium's own description of an id, also in its import form `package.module:Name-v0`; ValueError if unknown."""
+    """Gymnasium's own description of an id, also in its import form `package.module:Name-v0`; ValueError if unknown.
+
+    The module may lie in the current folder.
+    """
     module, _, name = env.rpartition(":")
+    if module and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
     try:
         if module:
             import_module(module)

@@ -5,6 +5,7 @@ from wiser.evaluate.histogram import Histogram, auroc
 from wiser.evaluate.ledger import Ledger, LedgerError
 from wiser.evaluate.records import Cell, Episode
 from wiser.evaluate.tally import DetectionTally
+from wiser.evaluate.treatments import Treatment
 
 __all__ = [
     "Cell",
@@ -14,6 +15,7 @@ __all__ = [
     "Histogram",
     "Ledger",
     "LedgerError",
+    "Treatment",
     "auroc",
     "delay_curve",
 ]

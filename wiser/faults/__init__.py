@@ -8,7 +8,7 @@ broken = apply("blur", images, 0.5, numpy.random.default_rng(0))    # or only a 
 """
 
 from wiser.faults.absence import absent_rows, mask_rows
-from wiser.faults.fault import Fault, Stream
+from wiser.faults.fault import Fault, Rng, Stream
 from wiser.faults.frames import (
     blackout,
     blur,
@@ -26,7 +26,7 @@ from wiser.faults.presets import DEFAULT, PAPER, PAPER_MULTI, PRESETS, Severity
 from wiser.faults.registry import APPLIES, FAULTS, apply
 from wiser.faults.scenario import Scenario
 from wiser.faults.schedule import Schedule
-from wiser.faults.signal import Signal
+from wiser.faults.signal import Frame, Signal
 from wiser.faults.streams import drift, dropout, freeze, lag, missing
 from wiser.faults.wrapper import SensorFaults, VectorSensorFaults
 
@@ -38,6 +38,8 @@ __all__ = [
     "PAPER_MULTI",
     "PRESETS",
     "Fault",
+    "Frame",
+    "Rng",
     "Scenario",
     "Schedule",
     "SensorFaults",

@@ -1,7 +1,6 @@
-"""Learning a world model from sequences of experience."""
+"""Training agents: `train(stack(["nano", "pure", "dropout"]), folder, report)`, or `wiser train`."""
 
-from wiser.train.losses import world_model_loss
-from wiser.train.unroll import Sequences, Unrolled, observe
-from wiser.train.warmstart import start_at_mean
+from wiser.train.config import TrainConfig, stack
+from wiser.train.loop import train
 
-__all__ = ["Sequences", "Unrolled", "observe", "start_at_mean", "world_model_loss"]
+__all__ = ["TrainConfig", "stack", "train"]
