@@ -34,7 +34,9 @@ import torch
 
 from wiser.train import config as presets
 from wiser.train import learner as learning
-from wiser.train.collect import Collector, replay_fields
+from wiser.train import objectives
+from wiser.train.collect import Collector
+from wiser.train.experience import replay_fields
 from wiser.train.learner import Learner
 from wiser.train.loop import build_model, train
 from wiser.train.replay import Replay
@@ -166,9 +168,9 @@ class Shares:
             ("encode", learner.model.fusion, "first_layer"),
             ("observe", learning, "observe"),
             ("decode", learning, "world_model_loss"),
-            ("imagine", learning, "imagine"),
-            ("behave", learning, "actor_critic_loss"),
-            ("behave", learning, "replay_value_loss"),
+            ("imagine", objectives, "imagine"),
+            ("behave", objectives, "actor_critic_loss"),
+            ("behave", objectives, "replay_value_loss"),
             ("backward", torch.Tensor, "backward"),
             ("optimise", learner.optimiser, "step"),
         )
@@ -199,7 +201,7 @@ def six_sensors(updates: int) -> tuple[float, float]:
     loop = max(line["rate"] for line in lines if "rate" in line)
     model = build_model(config)
     learner, rng = Learner(config, model), np.random.default_rng(0)
-    replay = Replay(replay_fields(model), config.rows, config.rows * 2 * config.length)
+    replay = Replay(replay_fields(config, model), config.rows, config.rows * 2 * config.length)
     collector = Collector(config, model, replay, seed=0)
     for _ in range(2 * config.length):
         collector.step(config.expert_share)

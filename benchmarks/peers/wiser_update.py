@@ -7,8 +7,8 @@ from importlib.metadata import version
 import numpy as np
 from serve import ACTIONS, IMAGE, SIZES, arguments, experience, parameter_count, serve
 
-from wiser.train.collect import replay_fields
 from wiser.train.config import TrainConfig
+from wiser.train.experience import replay_fields
 from wiser.train.learner import Learner
 from wiser.train.memory import keep_freed_memory
 from wiser.train.replay import Replay
@@ -21,15 +21,15 @@ def build(size: str, batch: int, length: int, tower: Tower = "conv") -> tuple[Le
     """A new model of that size and a replay that holds one batch of random experience."""
     shape = DreamerConfig.of_size(size, (Sensor("image", IMAGE),), Actions(ACTIONS), tower=tower)
     assert all(getattr(shape, name) == value for name, value in SIZES[size].items()), "the sizes are not the peers'"
-    model = DreamerV3(shape)
-    replay = Replay(replay_fields(model), batch, batch * (length + 1))
-    steps = experience(batch, length + 1)
+    model, config = DreamerV3(shape), TrainConfig(size=size, batch=batch, length=length)
+    replay = Replay(replay_fields(config, model), batch, batch * (length + 1))
+    steps, names = experience(batch, length + 1), {"image": "sensor/image", "reward": "signal/reward"}
     for t in range(length + 1):
-        step = {name: value[:, t] for name, value in steps.items()}
-        step |= {"label": np.eye(ACTIONS)[step["action"]], "proceed": np.ones(batch, bool)}
+        step = {names.get(name, name): value[:, t] for name, value in steps.items()}
+        step["proceed"] = np.ones(batch, bool)
         step |= {"deter": np.zeros((batch, shape.deter)), "stoch": np.zeros((batch, shape.stoch))}
         replay.add(step, length)
-    return Learner(TrainConfig(size=size, batch=batch, length=length), model), replay
+    return Learner(config, model), replay
 
 
 def main() -> None:
