@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import torch
 import tyro
 from rich.console import Console
 
@@ -13,6 +12,7 @@ from wiser import seeds
 from wiser.envs.vector import clean_stream, make_rows
 from wiser.guard import Calibration
 from wiser.guard import calibrate as measure
+from wiser.threads import use_threads
 from wiser.worldmodel.protocol import WorldModel
 from wiser.worldmodel.store import load
 
@@ -25,7 +25,7 @@ def calibrate(
     beginnings: int = 256,
     seed: int = seeds.CALIBRATION.start,
     out: Path | None = None,
-    threads: int = 2,
+    threads: int | None = None,
 ) -> int:
     """Drive clean episodes with an agent and write down what its scores usually are: `calibration.json`.
 
@@ -37,9 +37,9 @@ def calibrate(
         beginnings: episodes that are begun besides, for statistics of first frames.
         seed: of the first episode.
         out: folder or file to write instead of the agent's own folder.
-        threads: Torch threads.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
-    torch.set_num_threads(threads)
+    use_threads(threads)
     console = Console()
     try:
         model = load(agent)
