@@ -10,7 +10,7 @@ from wiser.cockpit import Catalogue, Session
 from wiser.cockpit.board import Board
 from wiser.cockpit.simulation import Simulation
 
-server = pytest.importorskip("wiser.cockpit.server", reason="pip install 'wiser[cockpit]'")
+server = pytest.importorskip("wiser.cockpit.server", reason="pip install 'wiser-guard[cockpit]'")
 __all__ = ["agent"]
 
 

@@ -194,6 +194,6 @@ def test_an_empty_ledger_exports_headers(tmp_path, ledger) -> None:
 def test_without_pyarrow_there_is_csv_and_a_hint(tmp_path, ledger, monkeypatch) -> None:
     sweep.write(ledger, range(2))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(LedgerError, match=r"pip install wiser\[evaluate\]"):
+    with pytest.raises(LedgerError, match=r"pip install 'wiser-guard\[evaluate\]'"):
         ledger.export(tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["cells.csv", "episodes.csv"]

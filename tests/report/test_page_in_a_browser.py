@@ -4,8 +4,8 @@ import pytest
 
 from tests.record.runs import record
 from wiser.record import export
-from wiser.report.command import PAGE, write_report
 from wiser.report.results import ReportError
+from wiser.report.write import PAGE, write_report
 
 PIXELS = "[...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL())"
 

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from tests.report.synthetic import add
+from wiser.commands.report import report
 from wiser.evaluate import Ledger
 from wiser.evaluate.ledger import LEDGER
 from wiser.report import ReportError, read_sweep
-from wiser.report.command import PAGE, TABLES, report, write_report
+from wiser.report.write import PAGE, TABLES, write_report
 
 
 def test_all_figures_are_there_in_every_format(results, made) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-import torch
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -26,6 +25,7 @@ from wiser.faults import Scenario
 from wiser.guard.calibration import beside
 from wiser.record import About, Recorder
 from wiser.record import export as export_recording
+from wiser.threads import use_threads
 from wiser.worldmodel.store import load
 
 QUIET = 60.0
@@ -44,7 +44,7 @@ def evaluate(
     episodes: int = 16,
     seed: int = seeds.TRYING.start,
     record: Path | None = None,
-    threads: int = 2,
+    threads: int | None = None,
 ) -> int:
     """Drive episodes with an agent, its sensors broken or not, and compare ways to treat them.
 
@@ -60,9 +60,9 @@ def evaluate(
         episodes: driven side by side, the same ones for every method.
         seed: of the first episode; by default those that no published figure uses.
         record: write the first episode of every method to this file: .html, .mp4, .gif, .rrd or .npz.
-        threads: Torch threads.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
-    torch.set_num_threads(threads)
+    use_threads(threads)
     console = Console()
     try:
         model = load(agent)
@@ -115,7 +115,7 @@ def sweep(
     try:
         return _sweep(Plan.read(plan), folder, steps, engine_by_name(engine, workers, address), export, console)
     except (ValueError, RuntimeError) as error:
-        console.print(f"[red]{error}[/]")
+        console.print(str(error), style="red", markup=False)  # it may name an extra in brackets
         return 2
     except KeyboardInterrupt:
         console.print("Stopped. The same command goes on from here.")
