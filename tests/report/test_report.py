@@ -16,8 +16,8 @@ def test_all_figures_are_there_in_every_format(results, made) -> None:
     assert made == results / "figures"
     stems = {path.stem for path in made.glob("*.png")}
     assert stems >= {
-        "multi-failures", "multi-search", "multi-training", "multi-resilience", "multi-latency",
-        "single-surfaces-four-lane", "surprise-surprise",
+        "multi-failures", "multi-search", "multi-training", "multi-resilience", "single-surfaces-four-lane",
+        "surprise-surprise",
     }  # fmt: skip
     for suffix in (".svg", ".pdf"):
         assert {path.stem for path in made.glob(f"*{suffix}")} == stems
