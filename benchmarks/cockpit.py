@@ -45,7 +45,7 @@ COUNT = """() => {
 def cockpit(speed: int) -> Iterator[tuple[str, int]]:
     """A running cockpit: its address and its process id."""
     options = ["--env", ENV, "--speed", str(speed), "--no-open", "--port", "0"]
-    command = [sys.executable, "-m", "wiser.cli", "cockpit", *options]
+    command = [sys.executable, "-m", "wiser", "cockpit", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 
 from wiser.envs.driving.env import DrivingVectorEnv
+from wiser.extras import install_hint
 
 REPEATS, SECONDS = 5, 1.0
 
@@ -49,7 +50,7 @@ def highway(size: int) -> float | None:
     try:
         import highway_env
     except ImportError:
-        print("highway-env is not installed: pip install 'wiser[bench]'")
+        print(f"highway-env is not installed: {install_hint('bench')}")
         return None
     gymnasium.register_envs(highway_env)
     # At 10 Hz it simulates once per step, as we do: the setting in which it is fastest.

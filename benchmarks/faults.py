@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 import torch
 
+from wiser.extras import install_hint
 from wiser.faults import FAULTS, Severity
 
 BATCH, SIZE, REPEATS, SECONDS = 64, 64, 7, 0.08
@@ -67,7 +68,7 @@ def main() -> None:
         theirs = kornia_faults(torch.from_numpy(images).permute(0, 3, 1, 2).contiguous().float() / 255)
     except ImportError:
         theirs = {}
-        print("kornia is not installed: only our own rates. To compare: pip install wiser[bench]")
+        print(f"kornia is not installed: only our own rates. To compare: {install_hint('bench')}")
 
     print(f"{'fault':<10} {'images/s':>10} {'kornia':>10} {'ratio':>7}")
     ratios = []

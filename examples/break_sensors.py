@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import gymnasium
 import numpy as np
-import torch
 import tyro
 
 import wiser
@@ -18,6 +17,8 @@ import wiser.envs  # registers the environments
 import wiser.seeds
 from wiser.faults import Scenario, SensorFaults
 from wiser.guard import Guard
+from wiser.threads import use_threads
+from wiser.worldmodel import WorldModel
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Options:
     """Of the first episode."""
 
 
-def drive(options: Options, agent: wiser.worldmodel.WorldModel, method: str) -> np.ndarray:
+def drive(options: Options, agent: WorldModel, method: str) -> np.ndarray:
     """Score of every episode."""
     sensors = tuple(sensor.name for sensor in agent.sensors)
     env = gymnasium.make_vec(options.env, options.episodes, vectorization_mode="vector_entry_point", sensors=sensors)
@@ -58,7 +59,7 @@ def drive(options: Options, agent: wiser.worldmodel.WorldModel, method: str) -> 
 
 
 def main(options: Options) -> None:
-    torch.set_num_threads(2)
+    use_threads()
     agent = wiser.load(options.agent)
     print(f"{options.agent}: {options.broken} of {len(agent.sensors)} sensors broken by {options.fault}")
     for method in ("none", "greedy", "exhaustive"):

@@ -6,19 +6,33 @@
 >>> action, verdict = guard.act(observation)
 """
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from wiser.faults import SensorFaults
-from wiser.guard import Guard
-from wiser.worldmodel.store import load, save
+if TYPE_CHECKING:
+    from wiser.evaluate.benchmark import benchmark
+    from wiser.faults import SensorFaults
+    from wiser.guard import Guard
+    from wiser.worldmodel.store import load, save
 
+__version__ = "0.1.0"
 __all__ = ["Guard", "SensorFaults", "benchmark", "load", "save"]
+
+_HOMES = {
+    "Guard": "wiser.guard",
+    "SensorFaults": "wiser.faults",
+    "benchmark": "wiser.evaluate.benchmark",
+    "load": "wiser.worldmodel.store",
+    "save": "wiser.worldmodel.store",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import `benchmark` when it is asked for: it brings the environments along, which not everybody needs."""
-    if name == "benchmark":
-        from wiser.evaluate.benchmark import benchmark
+    """Import what is asked for when it is asked for: torch alone takes a second, and a help text needs none of it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'wiser' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
-        return benchmark
-    raise AttributeError(f"module 'wiser' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import tyro
 from rich.console import Console
 
@@ -13,6 +12,7 @@ from wiser import rollout, seeds
 from wiser.envs.domain import find_task
 from wiser.envs.options import Options
 from wiser.spoken import spoken
+from wiser.threads import use_threads
 from wiser.worldmodel.store import load
 
 NOTHING: dict[str, Any] = {}
@@ -28,7 +28,7 @@ def calibrate(
     seed: int = seeds.CALIBRATION.start,
     env_options: Options = NOTHING,
     out: Path | None = None,
-    threads: int = 2,
+    threads: int | None = None,
 ) -> int:
     """Drive clean episodes with an agent and write down what its scores usually are: `calibration.json`.
 
@@ -41,9 +41,9 @@ def calibrate(
         seed: of the first episode.
         env_options: what to tell the environment, KEY=VALUE ..., each value as YAML has it.
         out: folder or file to write instead of the agent's own folder.
-        threads: Torch threads.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
-    torch.set_num_threads(threads)
+    use_threads(threads)
     model, task = load(agent), find_task(env)
     found = rollout.calibrate(model, task.env, rows, steps, beginnings, seed, options=env_options)
     where = out or model.folder

@@ -2,43 +2,58 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from importlib import import_module
 
-import tyro
+from wiser import __version__
 
-from wiser.calibrate import calibrate
-from wiser.cockpit.command import cockpit
-from wiser.demo import demo
-from wiser.doctor import doctor
-from wiser.drive import drive
-from wiser.evaluate.command import evaluate, sweep
-from wiser.faults.gallery import gallery
-from wiser.report.command import report
-from wiser.train.command import train
-
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "calibrate": calibrate,
-    "cockpit": cockpit,
-    "demo": demo,
-    "drive": drive,
-    "doctor": doctor,
-    "eval": evaluate,
-    "faults": gallery,
-    "report": report,
-    "sweep": sweep,
-    "train": train,
+COMMANDS = {
+    "agents": ("wiser.commands.agents:agents", "list the agents that are here"),
+    "calibrate": ("wiser.calibrate:calibrate", "measure what is normal for an agent and keep it beside its weights"),
+    "cockpit": ("wiser.commands.cockpit:cockpit", "break an agent's sensors with a click and watch, on a live page"),
+    "demo": ("wiser.demo:demo", "drive with a shipped agent: clean, broken, broken and guarded"),
+    "doctor": ("wiser.commands.doctor:doctor", "is all here that is needed, and what to do if not"),
+    "drive": ("wiser.drive:drive", "film the scripted expert of an environment"),
+    "eval": ("wiser.evaluate.command:evaluate", "drive episodes with an agent and compare ways to treat its sensors"),
+    "faults": ("wiser.commands.faults:faults", "draw every way in which sensors fail"),
+    "report": ("wiser.commands.report:report", "figures, tables and a page from sweeps"),
+    "sweep": ("wiser.evaluate.command:sweep", "run a grid of tasks, faults and methods; resumable"),
+    "train": ("wiser.train.command:train", "train an agent, or go on with a run"),
 }
+"""{name: (module:function, what it does)}. Only the chosen one is imported: most of them bring torch along."""
 
 
 def main() -> None:
-    """Run one subcommand; its options and help are the fields or arguments it declares."""
-    if sys.argv[1:2] == ["train"]:  # presets decide the defaults of its options, so it reads them first
-        sys.exit(train(sys.argv[2:]))
-    status = tyro.extras.subcommand_cli_from_dict(COMMANDS, description=__doc__, config=(tyro.conf.OmitArgPrefixes,))
-    sys.exit(status if isinstance(status, int) else 0)
+    """Run one command and end with its status."""
+    try:
+        try:
+            status = run(sys.argv[1:])
+        finally:
+            sys.stdout.flush()  # here: when the interpreter ends, a reader that left would be a traceback
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)
 
 
-if __name__ == "__main__":
-    main()
+def run(arguments: Sequence[str]) -> int:
+    """Run the command that the first argument names with the options after it; returns its exit status."""
+    listed = "\n".join(f"  {name:11}{about}" for name, (_, about) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        "wiser", "wiser COMMAND ...", __doc__, f"commands:\n{listed}\n\nwiser COMMAND --help has the options of one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("--version", action="version", version=f"wiser {__version__}", help="show which this is")
+    chosen = parser.parse_args(arguments[:1] or ["--help"]).command
+    module, function = COMMANDS[chosen][0].split(":")
+    command = getattr(import_module(module), function)
+    if chosen == "train":  # presets decide the defaults of its options, so it reads them first
+        return int(command(arguments[1:]))
+    import tyro
+
+    status = tyro.cli(command, prog=f"wiser {chosen}", args=list(arguments[1:]), config=(tyro.conf.OmitArgPrefixes,))
+    return status if isinstance(status, int) else 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -23,6 +22,7 @@ from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, to_html
 from wiser.rollout import Moment, Trial, Wave
 from wiser.spoken import spoken
+from wiser.threads import use_threads
 from wiser.worldmodel.store import load
 
 FIRST_SEED = seeds.DEMO.start
@@ -38,7 +38,7 @@ def demo(
     broken: int = 5,
     episodes: int = 16,
     out: Path = Path("demo"),
-    threads: int = 2,
+    threads: int | None = None,
 ) -> int:
     """Drive the same episodes with clean sensors, with broken ones, and with broken ones under guard.
 
@@ -49,9 +49,9 @@ def demo(
         broken: how many fail, drawn for each episode.
         episodes: driven side by side; the first one is recorded.
         out: folder of the page.
-        threads: Torch threads.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
-    torch.set_num_threads(threads)
+    use_threads(threads)
     console, model = Console(), load(agent)
     scenario = Scenario(faults=(fault,), sensors=broken, onset=ONSET)
     about = About(

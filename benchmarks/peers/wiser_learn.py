@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from serve import parameter_count
 from small_tasks import EPISODES, Curve, Options, options
 
+import wiser
 from wiser.train.config import TrainConfig, stack
 from wiser.train.loop import build_model, train
 
@@ -47,7 +47,7 @@ def configuration(run: Options) -> TrainConfig:
 def main() -> None:
     run = options()
     recipe, config = run.recipe, configuration(run)
-    curve = Curve(run, f"wiser {version('wiser')}", parameter_count(build_model(config)))
+    curve = Curve(run, f"wiser {wiser.__version__}", parameter_count(build_model(config)))
 
     def report(entry: dict[str, Any]) -> None:
         if "score" in entry:

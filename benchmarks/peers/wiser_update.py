@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 import numpy as np
 from serve import ACTIONS, IMAGE, SIZES, arguments, experience, parameter_count, serve
 
@@ -38,7 +36,7 @@ def main() -> None:
     learner, replay = build(options.size, options.batch, options.length, "strided" if options.strided else "conv")
     rng = np.random.default_rng(0)
     count = parameter_count(learner.model)
-    serve(lambda: learner.update(replay, rng, 0), version=f"wiser {version('wiser')}", parameters=count)
+    serve(lambda: learner.update(replay, rng, 0), version=f"wiser {wiser.__version__}", parameters=count)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from wiser.cockpit import Catalogue, Session
 from wiser.cockpit.board import Board
 from wiser.cockpit.simulation import Simulation
 
-server = pytest.importorskip("wiser.cockpit.server", reason="pip install 'wiser[cockpit]'")
+server = pytest.importorskip("wiser.cockpit.server", reason="pip install 'wiser-guard[cockpit]'")
 __all__ = ["agent"]
 
 
@@ -123,7 +123,7 @@ def test_one_camera_breaks_and_works_again_while_the_score_runs_on(page, drive):
     break_with(page, "camera", "missing")
     drive(3)
     assert lights(page, "camera") == ["ERROR missing", "ERROR missing"]
-    assert "camera: missing" in page.locator(".why").nth(1).text_content()
+    assert "missing: camera" in page.locator(".why").nth(1).text_content()
     page.keyboard.press("5")
     page.locator("#heal").click()
     until(page, "!window.cockpit.faults.camera")
@@ -246,6 +246,35 @@ def test_the_saved_replay_needs_no_server(page, drive, visit, tmp_path):
     assert lights(replay, "birdeye_raw") == lights(page, "birdeye_raw")
     assert lights(replay, "birdeye_raw")[0].startswith("STALE")
     assert replay.locator('.tile[data-sensor="camera"] .fault').first.text_content() == "glare"
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_next_episode_is_one_press_away(page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    assert page.locator("#next").is_visible()
+    page.locator("#next").click()
+    until(page, "window.cockpit.episode.about.choice.seed === 4 && window.cockpit.episode.end === 1")
+    assert page.locator("#seed").input_value() == "4"
+
+
+def test_a_phone_shows_the_reason_and_both_cars_at_the_same_height(page, drive):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.keyboard.press("0")
+    page.locator("#faults button", has_text="glare").click()
+    drive(3)
+    why = page.locator(".why").nth(1)
+    assert why.text_content().startswith("more surprising than without it: birdeye gt")
+    words = """(why) => { // how far down the reason itself reaches, without the names after it
+        const range = document.createRange();
+        range.setStart(why.firstChild, 0);
+        range.setEnd(why.firstChild, why.textContent.indexOf(":"));
+        return range.getBoundingClientRect().bottom - why.getBoundingClientRect().bottom;
+    }"""
+    assert why.evaluate(words) <= 0
+    for part in (".view", ".tile"):
+        tops = page.evaluate(f"""[...document.querySelectorAll('.lane')]
+            .map((lane) => lane.querySelector('{part}').getBoundingClientRect().top)""")
+        assert tops[0] == tops[1]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -12,8 +12,8 @@ import pytest
 from tests.cockpit.worlds import agent, prepare
 from wiser.cockpit.board import unpack
 
-sync = pytest.importorskip("websockets.sync.client", reason="pip install 'wiser[cockpit]'")
-viewer_module = pytest.importorskip("wiser.cockpit.viewer", reason="pip install 'wiser[cockpit]'")
+sync = pytest.importorskip("websockets.sync.client", reason="pip install 'wiser-guard[cockpit]'")
+viewer_module = pytest.importorskip("wiser.cockpit.viewer", reason="pip install 'wiser-guard[cockpit]'")
 __all__ = ["agent"]
 
 
@@ -115,7 +115,7 @@ def test_a_long_order_ends_the_connection_and_nothing_else(served):
 
 
 def test_ctrl_c_ends_it_though_somebody_watches():
-    arguments = [sys.executable, "-m", "wiser.cli", "cockpit", "--no-open", "--port", "0"]
+    arguments = [sys.executable, "-m", "wiser", "cockpit", "--no-open", "--port", "0"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -7,10 +7,11 @@ import sys
 import pytest
 
 from tests.cockpit.worlds import ENV, agent, prepare
-from wiser.cockpit import board, command
+from wiser.cockpit import board
+from wiser.commands.cockpit import cockpit
 from wiser.record import Recording
 
-starlette = pytest.importorskip("starlette.testclient", reason="pip install 'wiser[cockpit]'")
+starlette = pytest.importorskip("starlette.testclient", reason="pip install 'wiser-guard[cockpit]'")
 HOST = "127.0.0.1:8765"
 
 __all__ = ["agent"]
@@ -193,7 +194,7 @@ def test_without_rerun_it_is_not_offered_and_says_how_to_get_it(client, monkeypa
     monkeypatch.setitem(sys.modules, "rerun", None)
     answer = client.get("/episode.rrd")
     assert answer.status_code == 503
-    assert "pip install 'wiser[rerun]'" in answer.text
+    assert "pip install 'wiser-guard[rerun]'" in answer.text
 
 
 def test_a_world_that_breaks_down_does_not_take_the_cockpit_with_it(client, monkeypatch):
@@ -215,11 +216,11 @@ def test_without_the_extra_one_line_says_how_to_get_it(monkeypatch, capsys):
 
     monkeypatch.delattr(wiser.cockpit, "server", raising=False)
     monkeypatch.setitem(sys.modules, "wiser.cockpit.server", None)
-    assert command.cockpit(open=False) == 2
-    assert capsys.readouterr().out == "The cockpit needs a small web server: pip install 'wiser[cockpit]'\n"
+    assert cockpit(open=False) == 2
+    assert capsys.readouterr().out == "The cockpit needs a small web server: pip install 'wiser-guard[cockpit]'\n"
 
 
 def test_what_cannot_be_opened_is_one_line(capsys):
     for options in ({"host": "0.0.0.0"}, {"host": "example"}, {"agent": "nobody/knows"}, {"left": "best"}):
-        assert command.cockpit(port=0, open=False, **options) == 2
+        assert cockpit(port=0, open=False, **options) == 2
     assert "would open the cockpit to every network" in capsys.readouterr().out

@@ -173,7 +173,7 @@ def test_two_workers_give_the_same_ledger(plan, uninterrupted, tmp_path) -> None
 
 def test_killed_ten_times_it_comes_to_the_same_ledger(plan, uninterrupted, tmp_path) -> None:
     chance = random.Random(0)
-    command = [sys.executable, "-m", "wiser.cli", "sweep", str(plan), "--out", str(tmp_path), "--workers", "2"]
+    command = [sys.executable, "-m", "wiser", "sweep", str(plan), "--out", str(tmp_path), "--workers", "2"]
     for _ in range(10):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         time.sleep(chance.uniform(1.0, 9.0))

@@ -3,12 +3,12 @@
 import cv2
 import pytest
 
-from wiser.faults.gallery import Gallery, gallery
+from wiser.commands.faults import faults
 
 
 def test_draws_every_fault(tmp_path, capsys) -> None:
-    path = gallery(Gallery(out=tmp_path / "faults.png"))
-    sheet = cv2.imread(str(path))
+    assert faults(tmp_path / "faults.png") == 0
+    sheet = cv2.imread(str(tmp_path / "faults.png"))
     assert sheet.shape[0] == 8 * 132
     assert "16 faults" in capsys.readouterr().out
 
@@ -16,6 +16,6 @@ def test_draws_every_fault(tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("change", "message"), [({"preset": "wild"}, "choose from"), ({"image": "no.png"}, "readable")]
 )
-def test_mistakes_are_named(tmp_path, change, message) -> None:
-    with pytest.raises(SystemExit, match=message):
-        gallery(Gallery(out=tmp_path / "faults.png", **change))
+def test_mistakes_are_named(tmp_path, capsys, change, message) -> None:
+    assert faults(tmp_path / "faults.png", **change) == 2
+    assert message in capsys.readouterr().out

@@ -196,6 +196,21 @@ def test_nothing_sticks_out_sideways(visit, address, width, scheme):
     assert inside
 
 
+def test_a_phone_has_lanes_side_by_side_the_last_two_first(visit, address):
+    page = visit(address, width=390, height=844)
+    boxes = """() => [...document.querySelectorAll('.lane')].map((lane) => {
+        const {left, right} = lane.getBoundingClientRect();
+        return left >= 0 && right <= innerWidth;
+    })"""
+    assert page.evaluate(boxes) == [False, True, True]
+    page.evaluate("document.getElementById('lanes').scrollLeft = 0")
+    until(page, f"JSON.stringify(({boxes})()) === '[true,true,false]'")
+    for part in (".tile", ".chart"):
+        tops = page.evaluate(f"""[...document.querySelectorAll('.lane')]
+            .map((lane) => lane.querySelector('{part}').getBoundingClientRect().top)""")
+        assert len(set(tops)) == 1
+
+
 def test_charts_are_sharp_on_fine_screens(visit, address):
     page = visit(address, device_scale_factor=2)
     until(page, "document.querySelector('#traces canvas').width > 300")

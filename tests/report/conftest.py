@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.report import synthetic
-from wiser.report.command import write_report
+from wiser.report.write import write_report
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,11 @@ import yaml
 from tests.report.synthetic import add, cell
 from wiser.envs.domain import find_task, references
 from wiser.evaluate.histogram import CENTRES, Histogram
+from wiser.evaluate.methods import METHODS
 from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.plan import Plan
-from wiser.report import alarms, failures, latency, resilience, search, surfaces, surprise, training
+from wiser.faults import FAULTS
+from wiser.report import alarms, failures, resilience, search, style, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
 
@@ -179,13 +181,6 @@ def test_detection_pools_the_clean_cell_with_every_fault(tmp_path) -> None:
     assert unguarded == ("dropout", "glare", "–", "0.500", "–", "–", "–", "–", "–")
 
 
-def test_time_per_step_is_the_median_over_settings(tmp_path) -> None:
-    for failed, seconds in ((0, 0.1), (1, 0.2), (2, 0.9)):
-        add(tmp_path, [1.0, 1.0], failures=failed, seconds=seconds)  # 20 steps
-    times = latency.milliseconds(read_sweep(tmp_path))
-    assert times["confident"].value == pytest.approx(10.0)
-
-
 def test_clean_scores_of_agents_that_trust_everything(tmp_path) -> None:
     add(tmp_path, [10.0, 30.0], contender="base", failures=0)
     add(tmp_path, [40.0], contender="dropout", failures=0)
@@ -248,3 +243,9 @@ def test_the_preset_for_surprise_leaves_one_sensor_whole() -> None:
     plan = Plan.read("driving-surprise")
     assert (plan.contenders, plan.failures, plan.intensities) == (("dropout",), (0, 5), (0.25, 0.5, 0.75, 1.0))
     assert len(plan.faults) == 6
+
+
+def test_no_two_methods_and_no_two_faults_look_alike() -> None:
+    for looks in (list(map(style.look, [*METHODS, "no method"])), list(style.looks(sorted(FAULTS)).values())):
+        assert len({(look["color"], look["marker"]) for look in looks}) == len(looks)
+    assert len({style.look(method)["color"] for method in METHODS}) == len(METHODS)

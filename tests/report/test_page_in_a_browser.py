@@ -2,10 +2,11 @@
 
 import pytest
 
+from tests.browser import until
 from tests.record.runs import record
 from wiser.record import export
-from wiser.report.command import PAGE, write_report
 from wiser.report.results import ReportError
+from wiser.report.write import PAGE, write_report
 
 PIXELS = "[...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL())"
 
@@ -60,6 +61,23 @@ def test_what_is_not_a_replay_is_refused(results, tmp_path):
 def test_a_phone_scrolls_down_and_not_sideways(visit, made):
     page = visit((made / PAGE).as_uri(), width=390, reduced_motion="reduce", offline=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_figure_that_a_phone_cuts_says_so_until_one_has_seen_its_end(visit, made):
+    page = visit((made / PAGE).as_uri(), width=320, reduced_motion="reduce", offline=True)
+    note = "getComputedStyle(document.querySelector('#multi-failures figcaption'), '::before').content"
+    until(page, "document.querySelector('#multi-failures .still').matches('.more')")
+    assert "to the right" in page.evaluate(note)
+    page.evaluate("document.querySelector('#multi-failures .still').scrollLeft = 10000")
+    until(page, "!document.querySelector('#multi-failures .still').matches('.more')")
+    assert page.evaluate(note) == "none"
+    page.set_viewport_size({"width": 1400, "height": 900})
+    until(page, "!document.querySelector('.still.more')")
+
+
+def test_surfaces_are_large_enough_to_be_read_on_a_phone(visit, made):
+    page = visit((made / PAGE).as_uri(), width=390, reduced_motion="reduce", offline=True)
+    assert page.locator("canvas").first.bounding_box()["width"] >= 150
 
 
 def test_ink_follows_the_colour_scheme(visit, made):

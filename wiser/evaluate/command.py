@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import torch
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -33,6 +32,7 @@ from wiser.record import About, Recorder, check_target
 from wiser.record import export as export_recording
 from wiser.rollout import Trial
 from wiser.spoken import spoken
+from wiser.threads import use_threads
 from wiser.worldmodel.store import load
 
 NOTHING: Mapping[str, Any] = {}
@@ -56,7 +56,7 @@ def evaluate(
     seed: int = seeds.TRYING.start,
     env_options: Options = NOTHING,
     record: Path | None = None,
-    threads: int = 2,
+    threads: int | None = None,
 ) -> int:
     """Drive episodes with an agent, its sensors broken or not, and compare ways to treat them.
 
@@ -75,9 +75,9 @@ def evaluate(
         seed: of the first episode; by default those that no published figure uses.
         env_options: what to tell the environment, KEY=VALUE ..., each value as YAML has it.
         record: write the first episode of every treatment to this file: .html, .mp4, .gif, .rrd or .npz.
-        threads: Torch threads.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
-    torch.set_num_threads(threads)
+    use_threads(threads)
     console, model, task = Console(), load(agent), find_task(env)
     scenario = None
     if fault is not None:

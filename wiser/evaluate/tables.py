@@ -15,6 +15,7 @@ from typing import Any
 
 from wiser.evaluate.detection import FIGURES, Detection
 from wiser.evaluate.records import Cell, Episode, columns
+from wiser.extras import install_hint
 from wiser.worldmodel.store import write_atomic
 
 GROUPS = {"measures": "measure/", "modes": "mode/"}
@@ -110,5 +111,6 @@ def _arrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("CSV files need nothing, but Parquet needs pyarrow: pip install wiser[evaluate]") from error
+        hint = install_hint("evaluate")
+        raise ImportError(f"CSV files need nothing, but Parquet needs pyarrow: {hint}") from error
     return pyarrow

@@ -1,8 +1,8 @@
-"""`wiser faults`: see every fault at several intensities, on your own picture if you like."""
+"""A picture of every fault at several intensities."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,43 +16,32 @@ from wiser.faults.registry import APPLIES, apply
 _FRAMES = 24  # faults of a stream are shown at the end of a moving sequence
 
 
-@dataclass
-class Gallery:
-    """Draw every fault at several intensities."""
-
-    out: Path = Path("faults.png")
-    """Where to write the picture."""
-    image: Path | None = None
-    """A picture to break; a drawn street without it."""
-    preset: str = "default"
-    """What intensity 1 means: default, paper or paper-multi."""
-    intensities: tuple[float, ...] = (0.25, 0.5, 1.0)
-    """One column each, after the clean one."""
-    seed: int = 0
-    """Seed of all draws."""
-
-
-def gallery(options: Gallery) -> Path:
-    """Draw every fault at several intensities."""
-    if options.preset not in PRESETS:
-        raise SystemExit(f"unknown preset {options.preset!r}; choose from {', '.join(PRESETS)}")
-    moving = _sequence(_street() if options.image is None else _read(options.image))  # (T, H, W, 3)
+def gallery(
+    out: Path,
+    image: Path | None = None,
+    preset: str = "default",
+    intensities: Sequence[float] = (0.25, 0.5, 1.0),
+    seed: int = 0,
+) -> Path:
+    """Draw every fault, a clean column first and then one for each intensity; on a drawn street without an image."""
+    if preset not in PRESETS:
+        raise ValueError(f"unknown preset {preset!r}; choose from {', '.join(PRESETS)}")
+    moving = _sequence(_street() if image is None else _read(image))  # (T, H, W, 3)
     strips = []
     for name in sorted(APPLIES["image"]):
-        tiles = [_break(moving, name, intensity, options) for intensity in (0.0, *options.intensities)]
+        tiles = [_break(moving, name, intensity, preset, seed) for intensity in (0.0, *intensities)]
         strips.append(np.concatenate([_label(name), *tiles], 1))
     strips += [np.full_like(strips[0], 255)] * (len(strips) % 2)
     half = len(strips) // 2
     sheet = np.concatenate([np.concatenate(strips[:half]), np.concatenate(strips[half:])], 1)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    if not cv2.imwrite(str(options.out), cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR)):
-        raise SystemExit(f"could not write {options.out}")
-    print(f"{len(APPLIES['image'])} faults at intensities 0, {', '.join(map(str, options.intensities))}: {options.out}")
-    return options.out
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if not cv2.imwrite(str(out), cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR)):
+        raise ValueError(f"could not write {out}")
+    return out
 
 
-def _break(moving: NDArray[np.uint8], name: str, intensity: float, options: Gallery) -> NDArray[np.uint8]:
-    broken = apply(name, moving, intensity, np.random.default_rng(options.seed), preset=options.preset)
+def _break(moving: NDArray[np.uint8], name: str, intensity: float, preset: str, seed: int) -> NDArray[np.uint8]:
+    broken = apply(name, moving, intensity, np.random.default_rng(seed), preset=preset)
     frame = np.ma.filled(broken[-1], 128) if isinstance(broken, np.ma.MaskedArray) else broken[-1]
     return cv2.copyMakeBorder(frame, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=(205, 205, 205)).astype(np.uint8)
 
@@ -64,7 +53,7 @@ def _sequence(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def _read(path: Path) -> NDArray[np.uint8]:
     picture = cv2.imread(str(path))
     if picture is None:
-        raise SystemExit(f"{path} is not a readable picture")
+        raise ValueError(f"{path} is not a readable picture")
     return cv2.cvtColor(cv2.resize(picture, (128, 128), interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2RGB).astype(
         np.uint8
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wiser.extras import install_hint
 from wiser.guard import Mode
 from wiser.record.files import replacing
 from wiser.record.recording import Lane, Recording
@@ -18,7 +19,7 @@ def to_rrd(recording: Recording, path: str | Path) -> Path:
     try:
         import rerun
     except ImportError as error:
-        raise RuntimeError("Rerun recordings need the Rerun SDK: pip install 'wiser[rerun]'") from error
+        raise RuntimeError(f"Rerun recordings need the Rerun SDK: {install_hint('rerun')}") from error
     with replacing(path) as temporary:
         stream = rerun.RecordingStream("wiser")
         stream.save(temporary)

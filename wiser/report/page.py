@@ -23,7 +23,7 @@ PARTS = Path(__file__).parent / "page"
 
 def render(report: Report, folder: Path, replays: Sequence[Replay] = ()) -> str:
     """The whole page, with the figures that were saved in `folder` and links to replays there."""
-    script = (PARTS / "surfaces.js").read_text()
+    script = "".join((PARTS / name).read_text() for name in ("surfaces.js", "scroll.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     labels = _labels(report.exhibits)
     values = {
@@ -88,8 +88,8 @@ def _drawing(exhibit: Exhibit, folder: Path) -> str:
     picture = inline_svg(folder / f"{exhibit.name}.svg")
     width = exhibit.figure.get_size_inches()[0]
     still = (
-        f'<div class="scroll still"><div role="img" aria-label="{escape(exhibit.alt)}" style="--inches:{width:.2f}">'
-        f"{picture}</div></div>"
+        f'<div class="scroll still" tabindex="0">'
+        f'<div role="img" aria-label="{escape(exhibit.alt)}" style="--inches:{width:.2f}">{picture}</div></div>'
     )
     if not exhibit.surfaces:
         return still

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -24,14 +25,18 @@ HEAT = "cividis"
 FORMATS: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 """Each with what keeps the date out of it."""
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; the marker tells them apart in grey.
-_COLOURS = ("#D55E00", "#E69F00", "#56B4E9", "#CC79A7", "#0072B2", "#009E73", "#000000", "#7A818E")
-_MARKERS = "osv^DP*X"
-_PLACES = {
-    "base": 0, "augmented": 1, "dropout": 2, "rme": 3, "confident": 4, "exhaustive": 5, "calibrated": 6,
-    "single": 0, "filter": 1, "reject": 4, "reject-reference": 3, "predict": 6,
-    "none": 0, "median": 1, "random": 3, "greedy": 4,
+# Okabe and Ito's colours and some of Paul Tol's: colour-blind readers tell them apart too, and in grey the marker does.
+_LOOKS = {
+    "base": ("#D55E00", "o"), "augmented": ("#E69F00", "s"), "dropout": ("#7A818E", "v"), "rme": ("#CC79A7", "^"),
+    "confident": ("#0072B2", "D"), "exhaustive": ("#009E73", "P"), "calibrated": ("#000000", "*"),
+    "single": ("#882255", "<"), "filter": ("#DDCC77", ">"), "reject": ("#44AA99", "p"),
+    "reject-reference": ("#332288", "h"), "predict": ("#AA4499", "d"),
 }  # fmt: skip
+_OTHER = ("#999933", "X")
+_COLOURS = ("#D55E00", "#E69F00", "#0072B2", "#CC79A7", "#009E73", "#882255", "#999933", "#56B4E9")
+"""Of names that are no methods: the second blue comes last, and none is the ink of what is clean."""
+_MARKERS = "osvD^PX"
+"""One less than colours, so that the ninth name differs from the first."""
 
 _RC: Any = {
     "font.size": 7, "axes.titlesize": 7.5, "axes.labelsize": 7, "xtick.labelsize": 6.5, "ytick.labelsize": 6.5,
@@ -51,16 +56,15 @@ def house_style(name: str = "") -> Iterator[None]:
 
 
 def look(method: str) -> dict[str, Any]:
-    """Colour and marker of a contender; one that the library does not know takes those of its treatment or its own."""
-    known = next((_PLACES[word] for word in (method, method.rpartition(" ")[2]) if word in _PLACES), None)
-    place = crc32(method.encode()) % len(_COLOURS) if known is None else known
-    return {"color": _COLOURS[place], "marker": _MARKERS[place]}
+    """Colour and marker of a method, or of anything else that has a name."""
+    colour, marker = _LOOKS.get(method, _OTHER)
+    return {"color": colour, "marker": marker}
 
 
 def looks(names: list[str]) -> dict[str, dict[str, Any]]:
     """Colours and markers for names that are no methods, such as faults, in their order."""
-    kinds = len(_COLOURS)
-    return {name: {"color": _COLOURS[i % kinds], "marker": _MARKERS[i % kinds]} for i, name in enumerate(names)}
+    pairs = zip(cycle(_COLOURS), cycle(_MARKERS), strict=False)
+    return {name: {"color": colour, "marker": marker} for name, (colour, marker) in zip(names, pairs, strict=False)}
 
 
 def spaced(task: str) -> str:

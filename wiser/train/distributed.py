@@ -1,4 +1,4 @@
-"""Several processes, one model: `torchrun --nproc_per_node N -m wiser.cli train ...`.
+"""Several processes, one model: `torchrun --nproc_per_node N -m wiser train ...`.
 
 Every process steps environments of its own, fills a replay of its own and averages its gradients with the others.
 Without torchrun everything here does nothing.

@@ -82,9 +82,13 @@ def find(path_or_name: str | Path) -> Path:
     for folder in (Path(path_or_name), SHIPPED / path_or_name):
         if (folder / CONFIG).is_file():
             return folder
-    names = sorted(config.parent.relative_to(SHIPPED).as_posix() for config in SHIPPED.glob(f"**/{CONFIG}"))
-    shipped = f"shipped models: {', '.join(names)}" if names else "no models are shipped with this installation"
-    raise ModelError(f"no model at {str(path_or_name)!r}: expected a folder with {CONFIG} and {WEIGHTS}; {shipped}")
+    offer = f"shipped models: {', '.join(shipped())}" if shipped() else "no models are shipped with this installation"
+    raise ModelError(f"no model at {str(path_or_name)!r}: expected a folder with {CONFIG} and {WEIGHTS}; {offer}")
+
+
+def shipped() -> list[str]:
+    """Names of the shipped models."""
+    return sorted(config.parent.relative_to(SHIPPED).as_posix() for config in SHIPPED.glob(f"**/{CONFIG}"))
 
 
 def write_atomic(path: Path, data: bytes) -> None:

@@ -11,7 +11,7 @@ class Controls {
     Object.assign(this, { send, open, showBeliefs, beliefs: false });
     this.part = (id) => document.getElementById(id);
     const pressed = {
-      restart: () => this.restart(), play: () => this.toggle(), step: () => send({ do: "step" }),
+      restart: () => this.restart(), play: () => this.toggle(), step: () => send({ do: "step" }), next: () => this.next(),
       surprise: () => send({ do: "surprise" }), "break-all": () => open.break(null), "heal-all": () => send({ do: "heal", sensor: null }),
       predictions: () => this.toggleBeliefs(), share: () => open.share(), help: () => open.help(),
     };
@@ -71,6 +71,11 @@ class Controls {
     this.send({ do: "restart" });
   }
 
+  /** The next episode of the same choice: the next seed. */
+  next() {
+    this.send({ do: "choose", seed: this.seed + 1 });
+  }
+
   toggle() {
     this.send({ do: "pause", paused: !this.paused });
   }
@@ -90,7 +95,7 @@ class Controls {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, dialog")) return;
     const keys = {
       " ": () => this.toggle(), ArrowRight: () => this.send({ do: "step" }), r: () => this.restart(),
-      n: () => this.send({ do: "choose", seed: this.seed + 1 }),
+      n: () => this.next(),
       "+": () => this.changeSpeed(1), "=": () => this.changeSpeed(1), "-": () => this.changeSpeed(-1),
       h: () => this.send({ do: "heal", sensor: null }), s: () => this.send({ do: "surprise" }),
       p: () => this.toggleBeliefs(), d: () => this.open.share(), "?": () => this.open.help(), 0: () => this.open.break(null),

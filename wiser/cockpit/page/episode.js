@@ -115,11 +115,11 @@ function methodSelect(methods, lane, onChange) {
   return select;
 }
 
-/** Why sensors are not trusted, each reason once. */
+/** Why sensors are not trusted: each reason once, and first, for names are what can be cut. */
 function reasonText(step, sensors) {
   const why = new Map();
   step.sensors.forEach(({ state, reason }, k) => {
     if (state !== "trusted") why.set(reason, [...(why.get(reason) ?? []), spoken(sensors[k].name)]);
   });
-  return [...why].map(([reason, names]) => `${names.join(", ")}: ${reason}`).join("; ");
+  return [...why].map(([reason, names]) => `${reason}: ${names.join(", ")}`).join("; ");
 }

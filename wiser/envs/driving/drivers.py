@@ -10,12 +10,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
 from wiser.envs.driving.roads import SAMPLE, Floats
 from wiser.envs.driving.tasks import SETTLED, STEP_SECONDS
+from wiser.kernels import kernel
 
 PLAN_POINTS = 10  # points of the path of each car that the waypoint views draw
 STANDSTILL, HEADWAY = 2.0, 1.0  # IDM: gap at rest (m) and time gap (s)
@@ -48,7 +48,7 @@ def make_traffic(batch: int, cars: int) -> Traffic:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@kernel
 def draw(rng, b):  # type: ignore[no-untyped-def]
     """A number in [0, 1) from world b's stream."""
     rng[b] += np.uint64(0x9E3779B97F4A7C15)
@@ -58,7 +58,7 @@ def draw(rng, b):  # type: ignore[no-untyped-def]
     return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True)
+@kernel
 def project(line, x, y):  # type: ignore[no-untyped-def]
     """Distance along a sampled line of the point nearest (x, y), the offset to its right, and its yaw there."""
     best, nearest = 1e18, 0
@@ -71,7 +71,7 @@ def project(line, x, y):  # type: ignore[no-untyped-def]
     return nearest * SAMPLE + dx * math.cos(yaw) + dy * math.sin(yaw), dy * math.cos(yaw) - dx * math.sin(yaw), yaw
 
 
-@njit(cache=True)
+@kernel
 def idm(speed, wish, gap, leader_speed):  # type: ignore[no-untyped-def]
     """Acceleration of the intelligent driver model; an infinite gap means a free road."""
     free = 1.0 - (speed / wish) ** 4 if speed <= wish else -0.5 * (speed - wish)
@@ -82,7 +82,7 @@ def idm(speed, wish, gap, leader_speed):  # type: ignore[no-untyped-def]
     return min(max(ACCELERATE * (free - (wanted / gap) ** 2), -HARDEST), ACCELERATE)
 
 
-@njit(cache=True)
+@kernel
 def describe_ego(line, ego, velocity, claim, out):  # type: ignore[no-untyped-def]
     """The ego as traffic sees it: out (9,).
 
@@ -97,7 +97,7 @@ def describe_ego(line, ego, velocity, claim, out):  # type: ignore[no-untyped-de
     out[5] = 0.5 * (LENGTH * abs(math.sin(turned)) + WIDTH * abs(math.cos(turned)))
 
 
-@njit(cache=True)
+@kernel
 def indicate(ego, route, index, yields, waited, line, claims):  # type: ignore[no-untyped-def]
     """Egos about to move into a lane ask for it: claims (B, 3) = where cars should stay behind, offset, speed there.
 
@@ -122,7 +122,7 @@ def indicate(ego, route, index, yields, waited, line, claims):  # type: ignore[n
         waited[b] = waited[b] + STEP_SECONDS * (ego[b, 3] < 1.5) if near else 0.0
 
 
-@njit(cache=True)
+@kernel
 def find_leader(t, b, n, centre, actual, lanes, seen):  # type: ignore[no-untyped-def]
     """Gap to and speed of whatever drives ahead of car n, at lateral position `actual` and bound for `centre`.
 
@@ -153,7 +153,7 @@ def find_leader(t, b, n, centre, actual, lanes, seen):  # type: ignore[no-untype
     return gap, speed
 
 
-@njit(cache=True)
+@kernel
 def lane_is_free(t, b, n, lane, s, speed, lanes, seen, ego_room):  # type: ignore[no-untyped-def]
     """Whether a car at `s` fits into a lane: nobody close, and nobody who would have to brake hard.
 

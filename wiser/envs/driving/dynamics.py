@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.tasks import ACCELERATIONS, STEP_SECONDS, Task
+from wiser.kernels import kernel
 
 LENGTH, WIDTH, HEIGHT = 4.7, 1.9, 1.5  # the ego, a middle-sized saloon
 WHEELBASE = 2.9
@@ -31,7 +31,7 @@ def decode_actions(task: Task, actions: NDArray[np.generic], continuous: bool) -
     return np.array(ACCELERATIONS)[index // 5], np.array(task.steers)[index % 5]
 
 
-@njit(cache=True)
+@kernel
 def move_ego(ego, velocity, acceleration, steer):  # type: ignore[no-untyped-def]
     """Advance every ego by one step in place: ego (B, 4) x, y, yaw, speed; velocity (B, 2) is written."""
     dt = STEP_SECONDS / SUBSTEPS
@@ -47,7 +47,7 @@ def move_ego(ego, velocity, acceleration, steer):  # type: ignore[no-untyped-def
         velocity[b, 0], velocity[b, 1] = speed * math.cos(yaw + slip), speed * math.sin(yaw + slip)
 
 
-@njit(cache=True)
+@kernel
 def boxes_touch(x0, y0, yaw0, length0, width0, x1, y1, yaw1, length1, width1):  # type: ignore[no-untyped-def]
     """Whether two oriented boxes overlap (separating axes)."""
     dx, dy = x1 - x0, y1 - y0
@@ -63,7 +63,7 @@ def boxes_touch(x0, y0, yaw0, length0, width0, x1, y1, yaw1, length1, width1):  
     )
 
 
-@njit(cache=True)
+@kernel
 def contacts(ego, cars, size, present, collided, ttc):  # type: ignore[no-untyped-def]
     """Write which egos touch a car, and the time until each would hit the car ahead if nobody changed speed.
 

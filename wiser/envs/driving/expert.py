@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wiser.envs.driving.drivers import idm
 from wiser.envs.driving.dynamics import LENGTH, MAX_STEER, WHEELBASE, WIDTH
 from wiser.envs.driving.tasks import ACCELERATIONS, SETTLED, STOP_STEPS, TARGET_SPEED, WAYPOINT_SPACING
+from wiser.kernels import kernel
 
 LOOK_AHEAD = 4  # waypoints, 3.2 m
 HORIZON = 24  # waypoints searched for a car ahead
@@ -23,7 +23,7 @@ COMMITTED = 4  # waypoints past the waiting place beyond which stopping would be
 EAGER = 2.2  # a wish for 0.45 m/s^2 is enough to press a pedal that knows only 2 m/s^2
 
 
-@njit(cache=True)
+@kernel
 def pursue(ego, route, count, index):  # type: ignore[no-untyped-def]
     """Steering (positive to the left) that leads the middle of the car to a point on the route."""
     target = route[min(index + LOOK_AHEAD, count - 1)]
@@ -34,7 +34,7 @@ def pursue(ego, route, count, index):  # type: ignore[no-untyped-def]
     return min(max(-wheel / MAX_STEER, -1.0), 1.0)
 
 
-@njit(cache=True)
+@kernel
 def route_gap(car, size, route, count, index, seconds):  # type: ignore[no-untyped-def]
     """Metres of route free before a car's place `seconds` from now; infinite if it is not on the route."""
     x = car[0] + car[3] * math.cos(car[2]) * seconds
@@ -51,7 +51,7 @@ def route_gap(car, size, route, count, index, seconds):  # type: ignore[no-untyp
     return np.inf
 
 
-@njit(cache=True)
+@kernel
 def follow(ego, cars, size, present, route, count, index):  # type: ignore[no-untyped-def]
     """IDM behind whatever stands on the route now, or will soon if it comes from the side."""
     speed, wanted = ego[3], 4.0 * (TARGET_SPEED - ego[3])
@@ -69,7 +69,7 @@ def follow(ego, cars, size, present, route, count, index):  # type: ignore[no-un
     return wanted
 
 
-@njit(cache=True)
+@kernel
 def gap_is_open(ego, cars, size, present, merge, bound, distance):  # type: ignore[no-untyped-def]
     """Whether the ego can be at the merge waypoint, `distance` metres on, without cutting anybody off.
 
@@ -91,7 +91,7 @@ def gap_is_open(ego, cars, size, present, merge, bound, distance):  # type: igno
     return True
 
 
-@njit(cache=True)
+@kernel
 def before_yield(ego, cars, size, present, route, index, yields):  # type: ignore[no-untyped-def]
     """Acceleration allowed by the next place where the route cuts into another lane."""
     for y in range(yields.shape[0]):
@@ -107,7 +107,7 @@ def before_yield(ego, cars, size, present, route, index, yields):  # type: ignor
     return np.inf
 
 
-@njit(cache=True)
+@kernel
 def brake_towards(speed, distance):  # type: ignore[no-untyped-def]
     """Acceleration that comes to rest after `distance` metres; not braking yet if that is far away."""
     if distance < 0.25:
@@ -118,7 +118,7 @@ def brake_towards(speed, distance):  # type: ignore[no-untyped-def]
     return -0.1 if needed > 0.8 else np.inf
 
 
-@njit(cache=True)
+@kernel
 def drive(ego, cars, size, present, route, count, index, yields, route_stop, held, out):  # type: ignore[no-untyped-def]
     """Acceleration and steering of every ego: out (B, 2)."""
     for b in range(ego.shape[0]):

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from wiser.envs.driving.drivers import PLAN_POINTS, describe_ego, draw, find_leader, idm, lane_is_free
 from wiser.envs.driving.roads import SAMPLE
 from wiser.envs.driving.tasks import STEP_SECONDS
+from wiser.kernels import kernel
 
 AHEAD, BEHIND = 90.0, 70.0  # the window of traffic round the ego on the motorway, metres
 PLAN_SPACING = 1.5  # metres between the points of a car's path
@@ -25,7 +25,7 @@ PAINTS = np.array(
 )
 
 
-@njit(cache=True)
+@kernel
 def consider_lane_change(t, b, n, own, lanes, seen):  # type: ignore[no-untyped-def]
     """MOBIL in small: now and then look aside, go where driving is easier and nobody is cut off."""
     if t.shift[b, n] != 0.0 or t.cars[b, n, 3] < 1.5 or draw(t.rng, b) > 0.03:
@@ -42,7 +42,7 @@ def consider_lane_change(t, b, n, own, lanes, seen):  # type: ignore[no-untyped-
         t.lane[b, n] = lane
 
 
-@njit(cache=True)
+@kernel
 def dress(t, b, n):  # type: ignore[no-untyped-def]
     """Draw a car's size and paint."""
     t.size[b, n, 0] = 4.2 + 0.9 * draw(t.rng, b)
@@ -51,7 +51,7 @@ def dress(t, b, n):  # type: ignore[no-untyped-def]
     t.paint[b, n] = PAINTS[int(draw(t.rng, b) * PAINTS.shape[0])]
 
 
-@njit(cache=True)
+@kernel
 def respawn_in_window(t, b, n, lanes, seen):  # type: ignore[no-untyped-def]
     """Bring a car that left the ego's window back at the other end, faster from behind, slower from ahead."""
     ahead = t.s[b, n] < seen[0]
@@ -65,7 +65,7 @@ def respawn_in_window(t, b, n, lanes, seen):  # type: ignore[no-untyped-def]
         dress(t, b, n)
 
 
-@njit(cache=True)
+@kernel
 def feed_flow(t, b, lane, line, lanes, low, high):  # type: ignore[no-untyped-def]
     """Let the next car of the flow in once the last one is its gap away."""
     last, speed, slot = np.inf, FLOW_SPEED, -1
@@ -85,7 +85,7 @@ def feed_flow(t, b, lane, line, lanes, low, high):  # type: ignore[no-untyped-de
     place(t, b, slot, line, lanes, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def place(t, b, n, line, lanes, sideways):  # type: ignore[no-untyped-def]
     """Write a car's pose and planned path from its place in the corridor."""
     p = min(max(t.s[b, n] / SAMPLE, 0.0), line.shape[0] - 1.001)
@@ -104,7 +104,7 @@ def place(t, b, n, line, lanes, sideways):  # type: ignore[no-untyped-def]
     t.cars[b, n, 2] = yaw + math.atan2(sideways, max(t.cars[b, n, 3], 2.0))
 
 
-@njit(cache=True)
+@kernel
 def move_traffic(t, line, lanes, ego, velocity, claims, low, high, active):  # type: ignore[no-untyped-def]
     """One step of all cars; low and high are the gaps of a flow in the last lane, or negative for window traffic."""
     seen, wanted = np.zeros(9), np.zeros(t.s.shape[1])
@@ -138,7 +138,7 @@ def move_traffic(t, line, lanes, ego, velocity, claims, low, high, active):  # t
             feed_flow(t, b, lanes.shape[0] - 1, line, lanes, low, high)
 
 
-@njit(cache=True)
+@kernel
 def _fill_window(t, b, lanes, seen):  # type: ignore[no-untyped-def]
     for n in range(t.s.shape[1]):
         for _ in range(30):
@@ -153,7 +153,7 @@ def _fill_window(t, b, lanes, seen):  # type: ignore[no-untyped-def]
                 break
 
 
-@njit(cache=True)
+@kernel
 def _fill_flow(t, b, lane, length, low, high):  # type: ignore[no-untyped-def]
     front = length
     for n in range(t.s.shape[1]):
@@ -167,7 +167,7 @@ def _fill_flow(t, b, lane, length, low, high):  # type: ignore[no-untyped-def]
         front = s - 0.5 * t.size[b, n, 0] - (low + (high - low) * draw(t.rng, b))
 
 
-@njit(cache=True)
+@kernel
 def populate(t, line, lanes, ego, low, high, mask):  # type: ignore[no-untyped-def]
     """Fill the roads of the masked worlds at the beginning of an episode; t.rng must have been seeded."""
     seen, standing, no_claim = np.zeros(9), np.zeros(2), np.array([-1.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""A Ray cluster: `pip install wiser[ray]`."""
+"""A Ray cluster; needs the extra `ray`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from wiser.evaluate.engines.local import use_one_thread
 from wiser.evaluate.plan import Job
 from wiser.evaluate.records import Cell, Episode
 from wiser.evaluate.sweep import run_job
+from wiser.extras import install_hint
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class RayEngine:
         try:
             import ray
         except ImportError as error:
-            raise RuntimeError("this engine needs Ray: pip install 'wiser[ray]'") from error
+            raise RuntimeError(f"this engine needs Ray: {install_hint('ray')}") from error
         started = not ray.is_initialized()
         if started:
             cores = None if self.address else self.workers

@@ -100,6 +100,7 @@ class Replay {
     this.views.forEach((view, k) => view.root.append(this.charts[k].root));
     this.part("lanes").style.setProperty("--lanes", lanes.length);
     this.part("lanes").append(...this.views.map((view) => view.root));
+    this.part("lanes").scrollLeft = this.part("lanes").scrollWidth; // where not all fit: the last ones, which are to be compared
   }
 
   #buildTraces() {

@@ -10,8 +10,12 @@ const LOG_FROM = 100; // largest / smallest value from which on a logarithmic ax
 class TrustChart extends TimeChart {
   constructor(title, sensors, steps, length, onSeek) {
     super(title, sensors.length * STRIP + 26, length, onSeek);
-    this.edge = { ...EDGE, left: 108, top: 4 };
     Object.assign(this, { sensors, steps });
+  }
+
+  draw() {
+    this.edge = { ...EDGE, left: Math.min(108, this.plot.clientWidth / 2), top: 4 }; // names leave room for the strips
+    super.draw();
   }
 
   paint(context) {

@@ -56,7 +56,7 @@ def test_without_the_client_library_one_clear_error():
     script = "import sys; sys.modules['carla'] = None\nimport wiser.envs.driving.carla_backend.env"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 1
-    assert "pip install wiser[carla]" in done.stderr.splitlines()[-1]
+    assert "pip install 'wiser-guard[carla]'" in done.stderr.splitlines()[-1]
 
 
 def test_the_other_worlds_do_not_need_it():

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
 from wiser.envs.driving.sensors.primitives import (
@@ -23,6 +22,7 @@ from wiser.envs.driving.sensors.primitives import (
     sample_row,
     unpack_row,
 )
+from wiser.kernels import kernel
 
 BEHIND = 12.0  # metres shown behind the ego
 RANGE = 32.0  # metres from edge to edge
@@ -40,7 +40,7 @@ GREEN = np.array([60.0, 220.0, 90.0])
 WINDOW = np.array([30.0, 34.0, 40.0])
 
 
-@njit(cache=True)
+@kernel
 def to_pixel(ego, x, y, scale, size, metres):  # type: ignore[no-untyped-def]
     """Where a point of the world falls in the view: (u, v) in pixels; scale in pixels per metre."""
     c, s = math.cos(ego[2]), math.sin(ego[2])
@@ -49,7 +49,7 @@ def to_pixel(ego, x, y, scale, size, metres):  # type: ignore[no-untyped-def]
     return size / 2 + aside * scale, (metres - BEHIND - ahead) * scale
 
 
-@njit(cache=True)
+@kernel
 def draw_ground(texture, ego, metres, image):  # type: ignore[no-untyped-def]
     """Fill the view with the road."""
     size = image.shape[0]
@@ -64,7 +64,7 @@ def draw_ground(texture, ego, metres, image):  # type: ignore[no-untyped-def]
         unpack_row(packed, image[i])
 
 
-@njit(cache=True)
+@kernel
 def cover_path(ego, points, metres, width, cover):  # type: ignore[no-untyped-def]
     """Cover a polyline through points (P, 2); parts outside the view cost nothing."""
     size = cover.shape[0]
@@ -77,7 +77,7 @@ def cover_path(ego, points, metres, width, cover):  # type: ignore[no-untyped-de
         u0, v0 = u1, v1
 
 
-@njit(cache=True)
+@kernel
 def draw_base(texture, ego, route, metres, cover, image):  # type: ignore[no-untyped-def]
     """What all four views share: road and route."""
     draw_ground(texture, ego, metres, image)
@@ -86,7 +86,7 @@ def draw_base(texture, ego, route, metres, cover, image):  # type: ignore[no-unt
     clear_cover(cover)
 
 
-@njit(cache=True)
+@kernel
 def draw_vehicle(ego, car, length, width, metres, colour, image):  # type: ignore[no-untyped-def]
     """A car from above: a box, with a dark windscreen that shows where its front is."""
     size = image.shape[0]
@@ -104,7 +104,7 @@ def draw_vehicle(ego, car, length, width, metres, colour, image):  # type: ignor
     )  # fmt: skip
 
 
-@njit(cache=True)
+@kernel
 def in_sight(ego, car):  # type: ignore[no-untyped-def]
     """Whether a car's middle lies in the ego's field of view."""
     dx, dy = car[0] - ego[0], car[1] - ego[1]
@@ -113,7 +113,7 @@ def in_sight(ego, car):  # type: ignore[no-untyped-def]
     return bearing < 0.5 * FIELD_OF_VIEW and dx * dx + dy * dy < RANGE * RANGE
 
 
-@njit(cache=True)
+@kernel
 def cover_plans(scene, b, metres, cover):  # type: ignore[no-untyped-def]
     """Where the other cars will drive, as a coverage."""
     for n in range(scene.cars.shape[1]):
@@ -121,7 +121,7 @@ def cover_plans(scene, b, metres, cover):  # type: ignore[no-untyped-def]
             cover_path(scene.ego[b], scene.plans[b, n], metres, PLAN_WIDTH, cover)
 
 
-@njit(cache=True)
+@kernel
 def draw_vehicles(scene, b, metres, everything, image):  # type: ignore[no-untyped-def]
     """The ego, then the other cars; with `everything`, those out of sight are grey."""
     ego = scene.ego[b]
@@ -133,7 +133,7 @@ def draw_vehicles(scene, b, metres, everything, image):  # type: ignore[no-untyp
             draw_vehicle(ego, car, scene.size[b, n, 0], scene.size[b, n, 1], metres, colour, image)
 
 
-@njit(cache=True)
+@kernel
 def draw_sight(metres, cover, image):  # type: ignore[no-untyped-def]
     """The two edges of the field of view."""
     size, half = image.shape[0], 0.5 * FIELD_OF_VIEW
@@ -146,7 +146,7 @@ def draw_sight(metres, cover, image):  # type: ignore[no-untyped-def]
     clear_cover(cover)
 
 
-@njit(cache=True)
+@kernel
 def draw_signs(scene, b, metres, image):  # type: ignore[no-untyped-def]
     """Stop signs: red while the ego has yet to hold there, then green."""
     size = image.shape[0]

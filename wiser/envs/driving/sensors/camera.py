@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from wiser.envs.driving.sensors.primitives import choose_level, fill_polygon, mix_row, sample_row, unpack_row
+from wiser.kernels import kernel
 
 FORWARD, UP = 1.5, 2.0  # where the camera sits
 FIELD_OF_VIEW = math.radians(120.0)
@@ -42,7 +42,7 @@ CABIN = np.array([-0.78, 0.52, -0.9, 0.9, 0.62, 1.0, 0.74])
 WHEELS = np.array([-0.62, 0.62])  # where the axles are
 
 
-@njit(cache=True)
+@kernel
 def hill_height(bearing):  # type: ignore[no-untyped-def]
     """Height of the skyline in a direction of the world, as a slope."""
     return (
@@ -53,7 +53,7 @@ def hill_height(bearing):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True)
+@kernel
 def draw_sky_row(drop, focal, skyline, highest, row):  # type: ignore[no-untyped-def]
     """One row above the horizon: the sky's gradient, and hills where they reach up to it."""
     fade = min(-drop / 0.9, 1.0) ** 0.7
@@ -68,7 +68,7 @@ def draw_sky_row(drop, focal, skyline, highest, row):  # type: ignore[no-untyped
             row[j, k] = np.uint8(row[j, k] + (0.45 * HILL[k] + 0.55 * HAZE[k] - row[j, k]) * hill + 0.5)
 
 
-@njit(cache=True)
+@kernel
 def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
     """Sky, hills and ground."""
     size = image.shape[0]
@@ -97,7 +97,7 @@ def draw_background(texture, ego, image):  # type: ignore[no-untyped-def]
         unpack_row(packed, image[i])
 
 
-@njit(cache=True)
+@kernel
 def draw_face(view, corners, count, colour, light, grow, image):  # type: ignore[no-untyped-def]
     """A convex polygon in space: corners (V, 3) in world axes; clipped, projected, hazed by its distance.
 
@@ -133,13 +133,13 @@ def draw_face(view, corners, count, colour, light, grow, image):  # type: ignore
     fill_polygon(image, flat, kept, shown, grow)
 
 
-@njit(cache=True)
+@kernel
 def put_corner(corners, k, car, c, s, x, y, z):  # type: ignore[no-untyped-def]
     """Write a point of the car's axes as corner k in world axes."""
     corners[k, 0], corners[k, 1], corners[k, 2] = car[0] + x * c - y * s, car[1] + x * s + y * c, z
 
 
-@njit(cache=True)
+@kernel
 def draw_box(view, car, size, part, side_colour, top_colour, image):  # type: ignore[no-untyped-def]
     """One box of a car, narrower at the top: the sides that face the camera, then the top."""
     c, s = math.cos(car[2]), math.sin(car[2])
@@ -168,7 +168,7 @@ def draw_box(view, car, size, part, side_colour, top_colour, image):  # type: ig
         draw_face(view, corners, 4, top_colour, 1.08, 0.15, image)
 
 
-@njit(cache=True)
+@kernel
 def draw_lamps(view, car, size, image):  # type: ignore[no-untyped-def]
     """Red lamps if the camera looks at the car's rear, white ones at its front."""
     c, s = math.cos(car[2]), math.sin(car[2])
@@ -181,7 +181,7 @@ def draw_lamps(view, car, size, image):  # type: ignore[no-untyped-def]
         draw_face(view, corners, 4, TAIL if rear else LAMP, 1.0, 0.0, image)
 
 
-@njit(cache=True)
+@kernel
 def draw_wheels(view, car, size, image):  # type: ignore[no-untyped-def]
     """Two dark octagons on the side that faces the camera."""
     c, s = math.cos(car[2]), math.sin(car[2])
@@ -195,7 +195,7 @@ def draw_wheels(view, car, size, image):  # type: ignore[no-untyped-def]
         draw_face(view, corners, 8, TYRE, 1.0, 0.0, image)
 
 
-@njit(cache=True)
+@kernel
 def draw_shadow(view, car, size, image):  # type: ignore[no-untyped-def]
     """The dark patch under a car."""
     c, s = math.cos(car[2]), math.sin(car[2])
@@ -207,7 +207,7 @@ def draw_shadow(view, car, size, image):  # type: ignore[no-untyped-def]
     draw_face(view, corners, 4, SHADOW, 1.0, 0.0, image)
 
 
-@njit(cache=True)
+@kernel
 def draw_car(view, car, size, paint, distance, image):  # type: ignore[no-untyped-def]
     """Shadow, body, wheels, lamps, cabin."""
     draw_shadow(view, car, size, image)
@@ -221,7 +221,7 @@ def draw_car(view, car, size, paint, distance, image):  # type: ignore[no-untype
         draw_box(view, car, size, CABIN, GLASS, paint, image)
 
 
-@njit(cache=True)
+@kernel
 def draw_sign(view, sign, image):  # type: ignore[no-untyped-def]
     """A stop sign: pole, white rim, red octagon; grey from behind."""
     c, s = math.cos(sign[2]), math.sin(sign[2])
@@ -242,7 +242,7 @@ def draw_sign(view, sign, image):  # type: ignore[no-untyped-def]
         draw_face(view, corners, 8, (RIM if ring == 0 else SIGN) if front else BACK, 1.0, 0.0, image)
 
 
-@njit(cache=True)
+@kernel
 def draw_camera(texture, scene, b, image):  # type: ignore[no-untyped-def]
     """The camera's picture of world b."""
     ego = scene.ego[b]

@@ -11,13 +11,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wiser.envs.driving.dynamics import LENGTH, WIDTH
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors.birdeye import BEHIND, RANGE
 from wiser.envs.driving.sensors.primitives import CHANNELS, ROUND, blend, choose_level, fill_box, sample_row, unpack_row
+from wiser.kernels import kernel
 
 MOUNT = 2.4  # metres above the road
 RINGS, LOWEST, HIGHEST = 32, -30.0, 10.0  # degrees
@@ -65,7 +65,7 @@ def ring_profile(step: float) -> Floats:
     return 0.30 + 0.70 * np.minimum(bumps.sum(axis=1), 1.0)
 
 
-@njit(cache=True)
+@kernel
 def height_colour(height, out):  # type: ignore[no-untyped-def]
     """Colour of a return at some height."""
     for k in range(HEIGHTS.shape[0] - 1):
@@ -76,7 +76,7 @@ def height_colour(height, out):  # type: ignore[no-untyped-def]
             return
 
 
-@njit(cache=True)
+@kernel
 def beam_hits(x, y, c, s, half_length, half_width, ray):  # type: ignore[no-untyped-def]
     """Where a beam from the origin enters and leaves a box: (near, far), near infinite if it misses.
 
@@ -96,7 +96,7 @@ def beam_hits(x, y, c, s, half_length, half_width, ray):  # type: ignore[no-unty
     return (near, far) if near <= far else (np.inf, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def cast(x, y, yaw, half_length, half_width, height, rays, near, shade, tall):  # type: ignore[no-untyped-def]
     """Shorten the beams that an obstacle stops; x, y, yaw in the ego's axes; arrays (BEAMS,).
 
@@ -121,7 +121,7 @@ def cast(x, y, yaw, half_length, half_width, height, rays, near, shade, tall):  
             near[k], tall[k] = enter, height
 
 
-@njit(cache=True)
+@kernel
 def draw_roof(x, y, yaw, size, near, polar, image):  # type: ignore[no-untyped-def]
     """Rings on a car's roof, where nothing nearer hides it."""
     pixels = image.shape[0]
@@ -144,7 +144,7 @@ def draw_roof(x, y, yaw, size, near, polar, image):  # type: ignore[no-untyped-d
             blend(image, i, j, colour[0], colour[1], colour[2], min(inside, 1.0) * (0.25 + 0.5 * ring))
 
 
-@njit(cache=True)
+@kernel
 def draw_hits(rays, near, tall, image):  # type: ignore[no-untyped-def]
     """A bright dot where each beam met an obstacle."""
     pixels = image.shape[0]
@@ -165,7 +165,7 @@ def draw_hits(rays, near, tall, image):  # type: ignore[no-untyped-def]
                         image[i + a, j + b, ch] = max(image[i + a, j + b, ch], lit)
 
 
-@njit(cache=True)
+@kernel
 def draw_returns(texture, polar, ego, near, shade, image):  # type: ignore[no-untyped-def]
     """Rings on the ground, dark where an obstacle hides it."""
     size = image.shape[0]
@@ -184,7 +184,7 @@ def draw_returns(texture, polar, ego, near, shade, image):  # type: ignore[no-un
         unpack_row(packed, image[i])
 
 
-@njit(cache=True)
+@kernel
 def draw_lidar(texture, polar, scene, b, image):  # type: ignore[no-untyped-def]
     """The lidar's picture of world b."""
     ego, size = scene.ego[b], image.shape[0]

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from wiser.envs.driving.sensors.textures import LEVELS
+from wiser.kernels import kernel
 
 CHANNELS, ROUND = 0x00FF00FF00FF, 0x008000800080  # the three channels of a packed colour, and a half of each
 
 
-@njit(cache=True)
+@kernel
 def blend(image, i, j, r, g, b, alpha):  # type: ignore[no-untyped-def]
     """Lay a colour over a pixel."""
     image[i, j, 0] = np.uint8(image[i, j, 0] + (r - image[i, j, 0]) * alpha + 0.5)
@@ -24,7 +24,7 @@ def blend(image, i, j, r, g, b, alpha):  # type: ignore[no-untyped-def]
     image[i, j, 2] = np.uint8(image[i, j, 2] + (b - image[i, j, 2]) * alpha + 0.5)
 
 
-@njit(cache=True)
+@kernel
 def choose_level(texture, footprint):  # type: ignore[no-untyped-def]
     """The texture level whose texel is half a pixel of this size in metres, or just below."""
     level, texel = 0, texture.texel
@@ -33,7 +33,7 @@ def choose_level(texture, footprint):  # type: ignore[no-untyped-def]
     return level
 
 
-@njit(cache=True)
+@kernel
 def sample_row(texture, level, x, y, step_x, step_y, out):  # type: ignore[no-untyped-def]
     """Bilinear colours of the ground from (x, y) on, a step apart: out (P,) packed colours.
 
@@ -58,14 +58,14 @@ def sample_row(texture, level, x, y, step_x, step_y, out):  # type: ignore[no-un
         out[p] = ((mixed + np.uint64(ROUND)) >> np.uint64(8)) & np.uint64(CHANNELS)
 
 
-@njit(cache=True)
+@kernel
 def mix_row(packed, weight, added):  # type: ignore[no-untyped-def]
     """Scale packed colours (P,) by weight / 256 and add a packed colour that was scaled by the rest."""
     for p in range(packed.shape[0]):
         packed[p] = ((packed[p] * weight + added + np.uint64(ROUND)) >> np.uint64(8)) & np.uint64(CHANNELS)
 
 
-@njit(cache=True)
+@kernel
 def unpack_row(packed, row):  # type: ignore[no-untyped-def]
     """Write packed colours (P,) as pixels (P, 3)."""
     for p in range(packed.shape[0]):
@@ -74,7 +74,7 @@ def unpack_row(packed, row):  # type: ignore[no-untyped-def]
         row[p, 2] = np.uint8(packed[p] >> np.uint64(32))
 
 
-@njit(cache=True)
+@kernel
 def fill_box(image, u, v, yaw, half_length, half_width, colour):  # type: ignore[no-untyped-def]
     """A rotated box: centre (u, v) in pixels, yaw clockwise from the u axis, half sizes in pixels."""
     c, s = math.cos(yaw), math.sin(yaw)
@@ -88,7 +88,7 @@ def fill_box(image, u, v, yaw, half_length, half_width, colour):  # type: ignore
                 blend(image, i, j, colour[0], colour[1], colour[2], min(inside, 1.0))
 
 
-@njit(cache=True)
+@kernel
 def fill_disc(image, u, v, radius, colour):  # type: ignore[no-untyped-def]
     """A disc: centre and radius in pixels."""
     for i in range(max(0, int(v - radius - 1)), min(image.shape[0], int(v + radius + 2))):
@@ -98,7 +98,7 @@ def fill_disc(image, u, v, radius, colour):  # type: ignore[no-untyped-def]
                 blend(image, i, j, colour[0], colour[1], colour[2], min(inside, 1.0))
 
 
-@njit(cache=True)
+@kernel
 def cover_segment(cover, u0, v0, u1, v1, radius):  # type: ignore[no-untyped-def]
     """Raise a coverage image (H, W) to that of a round-ended stroke, so that joints are not painted twice."""
     du, dv = u1 - u0, v1 - v0
@@ -112,7 +112,7 @@ def cover_segment(cover, u0, v0, u1, v1, radius):  # type: ignore[no-untyped-def
                 cover[i, j] = min(inside, 1.0)
 
 
-@njit(cache=True)
+@kernel
 def paint_cover(image, cover, colour):  # type: ignore[no-untyped-def]
     """Lay a colour over an image where the coverage says so."""
     for i in range(cover.shape[0]):
@@ -121,13 +121,13 @@ def paint_cover(image, cover, colour):  # type: ignore[no-untyped-def]
                 blend(image, i, j, colour[0], colour[1], colour[2], cover[i, j])
 
 
-@njit(cache=True)
+@kernel
 def clear_cover(cover):  # type: ignore[no-untyped-def]
     """Make a coverage ready for the next shape."""
     cover[:] = 0.0
 
 
-@njit(cache=True)
+@kernel
 def fill_polygon(image, points, count, colour, grow):  # type: ignore[no-untyped-def]
     """A convex polygon: points (V, 2) as (u, v) in pixels, grown by `grow` pixels so that neighbours leave no seam.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wiser.envs.driving.sensors.birdeye import (
@@ -23,6 +22,7 @@ from wiser.envs.driving.sensors.primitives import clear_cover, paint_cover
 from wiser.envs.driving.sensors.scene import Scene
 from wiser.envs.driving.sensors.textures import Surface, ground, ground_on
 from wiser.envs.driving.tasks import Task
+from wiser.kernels import kernel
 
 IMAGE_SENSORS = ("camera", "lidar", "birdeye_raw", "birdeye_with_traffic_lights", "birdeye_wpt", "birdeye_gt")
 SENSORS = (*IMAGE_SENSORS, "collision")
@@ -36,7 +36,7 @@ LAYERS = {
 }
 
 
-@njit(cache=True)
+@kernel
 def copy_image(source, target):  # type: ignore[no-untyped-def]
     """Copy (H, W, 3); flat, for the vectoriser."""
     a, b = source.reshape(-1), target.reshape(-1)
@@ -44,7 +44,7 @@ def copy_image(source, target):  # type: ignore[no-untyped-def]
         b[k] = a[k]
 
 
-@njit(cache=True)
+@kernel
 def _draw_birdeye(texture, scene, b, columns, ranges, layers, cover, out):  # type: ignore[no-untyped-def]
     """The bird's-eye views of world b; those with the same range share road and route."""
     for k in range(columns.shape[0]):
@@ -75,7 +75,7 @@ def _draw_birdeye(texture, scene, b, columns, ranges, layers, cover, out):  # ty
             draw_signs(scene, b, ranges[k], image)
 
 
-@njit(cache=True)
+@kernel
 def _draw_all(birdeye, camera, lidar, polar, scene, columns, ranges, layers, camera_column, lidar_column, out):  # type: ignore[no-untyped-def]
     cover = np.zeros(out.shape[2:4])
     for b in range(out.shape[0]):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import webbrowser
 
-import torch
 from rich.console import Console
 
-from wiser.cockpit.board import Board
-from wiser.cockpit.catalogue import Catalogue
-from wiser.cockpit.session import Session
-from wiser.cockpit.simulation import Simulation
+from wiser.extras import install_hint
+from wiser.threads import use_threads
 
 
 def cockpit(
@@ -24,7 +21,7 @@ def cockpit(
     host: str = "127.0.0.1",
     port: int = 8765,
     open: bool = True,
-    threads: int = 1,
+    threads: int | None = None,
 ) -> int:
     """Two copies of an agent drive the same episode side by side, on a page where you break their sensors.
 
@@ -39,21 +36,26 @@ def cockpit(
         host: address to listen on; the default is reachable from this machine only.
         port: to listen on; 0 takes a free one.
         open: open a browser.
-        threads: Torch threads.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
     console = Console()
     try:
         from wiser.cockpit import server
     except ImportError:
-        console.print("The cockpit needs a small web server: pip install 'wiser[cockpit]'", markup=False)
+        console.print(f"The cockpit needs a small web server: {install_hint('cockpit')}", markup=False)
         return 2
-    torch.set_num_threads(threads)
+    from wiser.cockpit.board import Board
+    from wiser.cockpit.catalogue import Catalogue
+    from wiser.cockpit.session import Session
+    from wiser.cockpit.simulation import Simulation
+
+    use_threads(threads)
     try:
         catalogue = Catalogue()
         listening = server.listen(host, port)
         simulation = Simulation(Session(catalogue.choose(env, agent, left, right, seed, blind_limit)), Board(), speed)
     except ValueError as error:
-        console.print(f"[red]{error}[/]")
+        console.print(str(error), style="red", markup=False)
         return 2
     names = server.names_of(listening)
     console.print(f"The cockpit is at http://{names[0]}/ (Ctrl-C ends it)", soft_wrap=True)
