@@ -12,8 +12,6 @@ from wiser.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {"torch", "cv2", "matplotlib", "gymnasium", "numba", "numpy"}
-LIGHT = ("agents", "cockpit", "doctor", "faults", "report")
-"""Commands that import what they work with when they run."""
 
 
 def run(*command: str, **options) -> subprocess.CompletedProcess:
@@ -42,7 +40,7 @@ def test_importing_the_library_loads_nothing_heavy():
     assert loaded_by("import wiser") == set()
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), *((name, "--help") for name in LIGHT)])
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), *((name, "--help") for name in COMMANDS)])
 def test_help_loads_nothing_heavy(arguments):
     assert loaded_by(help_of(*arguments)) == set()
 

@@ -3,7 +3,7 @@
 import cv2
 import pytest
 
-from wiser.drive import drive
+from wiser.commands.drive import drive
 
 
 @pytest.mark.parametrize("suffix", [".mp4", ".gif"])
@@ -18,5 +18,5 @@ def test_a_film_of_the_whole_episode(tmp_path, capsys, suffix):
 
 def test_an_environment_without_an_expert_says_so(tmp_path, capsys):
     assert drive("CartPole-v1", tmp_path / "film.mp4") == 2
-    assert "no scripted expert" in capsys.readouterr().out
+    assert "no scripted expert" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from wiser.evaluate.command import sweep
+from wiser.commands.sweep import sweep
 from wiser.extras import DISTRIBUTION, install_hint
 
 ROOT = Path(__file__).parents[1]
@@ -23,4 +23,4 @@ def test_brackets_are_not_taken_for_a_style(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "ray", None)
     assert sweep("quick", out=tmp_path, engine="ray") == 2
     assert install_hint("ray") == "pip install 'wiser-guard[ray]'"
-    assert install_hint("ray") in capsys.readouterr().out.replace("\n", " ")
+    assert install_hint("ray") in capsys.readouterr().err.replace("\n", " ")

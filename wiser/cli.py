@@ -12,16 +12,16 @@ from wiser import __version__
 
 COMMANDS = {
     "agents": ("wiser.commands.agents:agents", "list the agents that are here"),
-    "calibrate": ("wiser.calibrate:calibrate", "measure what is normal for an agent and keep it beside its weights"),
+    "calibrate": ("wiser.commands.calibrate:calibrate", "measure what is normal for an agent and keep it beside its weights"),
     "cockpit": ("wiser.commands.cockpit:cockpit", "break an agent's sensors with a click and watch, on a live page"),
-    "demo": ("wiser.demo:demo", "drive with a shipped agent: clean, broken, broken and guarded"),
+    "demo": ("wiser.commands.demo:demo", "drive with a shipped agent: clean, broken, broken and guarded"),
     "doctor": ("wiser.commands.doctor:doctor", "is all here that is needed, and what to do if not"),
-    "drive": ("wiser.drive:drive", "film the scripted expert of an environment"),
-    "eval": ("wiser.evaluate.command:evaluate", "drive episodes with an agent and compare ways to treat its sensors"),
+    "drive": ("wiser.commands.drive:drive", "film the scripted expert of an environment"),
+    "eval": ("wiser.commands.evaluate:evaluate", "drive episodes with an agent and compare ways to treat its sensors"),
     "faults": ("wiser.commands.faults:faults", "draw every way in which sensors fail"),
     "report": ("wiser.commands.report:report", "figures, tables and a page from sweeps"),
-    "sweep": ("wiser.evaluate.command:sweep", "run a grid of tasks, faults and methods; resumable"),
-    "train": ("wiser.train.command:train", "train an agent, or go on with a run"),
+    "sweep": ("wiser.commands.sweep:sweep", "run a grid of tasks, disturbances and contenders; resumable"),
+    "train": ("wiser.commands.train:train", "train an agent, or go on with a run"),
 }
 """{name: (module:function, what it does)}. Only the chosen one is imported: most of them bring torch along."""
 

@@ -1,4 +1,4 @@
-"""`wiser demo`: drive with a shipped agent, break most of its sensors, and watch it with and without a guard."""
+"""Drive with a shipped agent, break most of its sensors, and watch it with and without a guard: `wiser demo`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from wiser.faults import Scenario
 from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, to_html
 from wiser.rollout import Moment, Trial, Wave
-from wiser.spoken import spoken
-from wiser.threads import use_threads
 from wiser.worldmodel.store import load
 
 FIRST_SEED = seeds.DEMO.start
@@ -30,28 +28,8 @@ ONSET = 60
 LANES = {"clean": "none", "broken, no guard": "none", "broken, guarded": "greedy"}
 
 
-@spoken()
-def demo(
-    agent: str = "four-lane/dropout",
-    env: str = "wiser/FourLane-v0",
-    fault: str = "glare",
-    broken: int = 5,
-    episodes: int = 16,
-    out: Path = Path("demo"),
-    threads: int | None = None,
-) -> int:
-    """Drive the same episodes with clean sensors, with broken ones, and with broken ones under guard.
-
-    Args:
-        agent: a shipped agent or a model folder.
-        env: where it drives.
-        fault: what breaks sensors, 60 steps into every episode; `wiser faults` shows all of them.
-        broken: how many fail, drawn for each episode.
-        episodes: driven side by side; the first one is recorded.
-        out: folder of the page.
-        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
-    """
-    use_threads(threads)
+def run_demo(agent: str, env: str, fault: str, broken: int, episodes: int, out: Path) -> None:
+    """Drive the same episodes with clean sensors, with broken ones, and with broken ones under guard; write a page."""
     console, model = Console(), load(agent)
     scenario = Scenario(faults=(fault,), sensors=broken, onset=ONSET)
     about = About(
@@ -81,7 +59,6 @@ def demo(
     console.print(_table(driven, about.title, env))
     page = to_html(recorder.recording(), out / "demo.html")
     console.print(f"The guard is never told what is broken. Watch the first episode: open {page}")
-    return 0
 
 
 def _table(driven: dict[str, list[Episode]], title: str, env: str) -> Table:

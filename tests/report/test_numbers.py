@@ -9,7 +9,7 @@ import yaml
 from tests.report.synthetic import add, cell
 from wiser.envs.domain import find_task, references
 from wiser.evaluate.histogram import CENTRES, Histogram
-from wiser.evaluate.methods import METHODS
+from wiser.evaluate.contenders import CONTENDERS
 from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.plan import Plan
 from wiser.faults import FAULTS
@@ -171,12 +171,13 @@ def test_detection_pools_the_clean_cell_with_every_fault(tmp_path) -> None:
     add(tmp_path, [1.0], [8.0], failures=1)
     add(tmp_path, [1.0], [8.0], failures=2, caught=False)
     add(tmp_path, [1.0], [8.0], failures=2, caught=False, contender="dropout")
-    found = alarms.detections(read_sweep(tmp_path), "StopSign")
+    sweep = read_sweep(tmp_path)
+    found = alarms.detections(sweep, "StopSign")
     pooled = found["confident", "glare"]
     assert (pooled.clean_steps, pooled.faulty_steps) == (10, 20)
     assert (pooled.recall, pooled.exact_share, pooled.precision) == (0.5, 0.5, 1.0)
     assert (pooled.surprise_auroc, pooled.median_delay) == (1.0, 0.0)
-    unguarded, guarded = alarms.table("StopSign", found).rows
+    unguarded, guarded = alarms.table(sweep, "StopSign", found).rows
     assert guarded == ("confident", "glare", "1.000", "0.667", "0.0", "0.50", "0.50", "1.00", "0")
     assert unguarded == ("dropout", "glare", "–", "0.500", "–", "–", "–", "–", "–")
 
@@ -214,22 +215,22 @@ def test_several_runs_of_a_variant_are_thin_lines_and_a_mean_where_all_were_eval
     assert ([100, 300], [5.0, 9.0]) in drawn
 
 
-def test_one_agent_and_one_budget_are_shown_and_the_others_named() -> None:
+def test_one_agent_and_number_of_episodes_are_shown_and_the_others_named() -> None:
     shown = [cell(failures=n, agent="new", onset=50) for n in (1, 2, 3)] + [cell(failures=0, agent="new")]
-    others = [cell(failures=1, agent="old"), cell(failures=1, agent="new", onset=50, steps=10)]
+    others = [cell(failures=1, agent="old"), cell(failures=1, agent="new", onset=50, episodes=1)]
     kept, left_out = one_vintage([*others, *shown])
     assert set(kept) == set(shown)
-    assert left_out == ["2 cells of StopSign, confident: not agent new, 1,000 steps, onset 50"]
+    assert left_out == ["2 cells of StopSign, confident: not agent new, treatment greedy@0123, 3 episodes, onset 50"]
 
 
-def test_captions_tell_episodes_seeds_budget_and_what_is_missing(tmp_path) -> None:
+def test_captions_tell_episodes_seeds_and_what_is_missing(tmp_path) -> None:
     add(tmp_path, [1.0, 2.0], failures=1)
     add(tmp_path, [1.0], failures=2)
     add(tmp_path, [1.0], failures=2, seed=7)
     add(tmp_path, [1.0], failures=4, seed=7)
     sweep = read_sweep(tmp_path)
     told = how_measured(sweep.points.values())
-    assert "1 to 2 episodes per point (budget 1,000 steps per cell; seeds 0, 7); 95 % bootstrap" in told
+    assert "1 to 2 episodes per point (seeds 0, 7); 95 % bootstrap" in told
     asked = [clean_setting("StopSign", "confident"), *sweep.points]
     asked += [Setting("StopSign", "confident", "lag", 0.5, 1.0, n) for n in range(1, 8)]
     assert missing_from(sweep, sweep.points) == ""
@@ -242,10 +243,23 @@ def test_captions_tell_episodes_seeds_budget_and_what_is_missing(tmp_path) -> No
 def test_the_preset_for_surprise_leaves_one_sensor_whole() -> None:
     plan = Plan.read("driving-surprise")
     assert (plan.contenders, plan.failures, plan.intensities) == (("dropout",), (0, 5), (0.25, 0.5, 0.75, 1.0))
-    assert len(plan.faults) == 6
+    assert len(plan.disturbances) == 6
 
 
 def test_no_two_methods_and_no_two_faults_look_alike() -> None:
-    for looks in (list(map(style.look, [*METHODS, "no method"])), list(style.looks(sorted(FAULTS)).values())):
+    for looks in (list(map(style.look, [*CONTENDERS, "no method"])), list(style.looks(sorted(FAULTS)).values())):
         assert len({(look["color"], look["marker"]) for look in looks}) == len(looks)
-    assert len({style.look(method)["color"] for method in METHODS}) == len(METHODS)
+    assert len({style.look(method)["color"] for method in CONTENDERS}) == len(CONTENDERS)
+
+
+def test_every_measure_has_its_figure_and_its_table(tmp_path) -> None:
+    """Whatever episodes carry is drawn: one that the domain declares by its title, any other by its own name."""
+    for failed, share in ((0, 1.0), (1, 0.5), (2, 0.0)):
+        add(tmp_path, [1.0, 2.0], failures=failed, measures={"success": [1.0, share], "spilled": [2.0, 4.0 + failed]})
+    sweep = read_sweep(tmp_path)
+    assert sweep.measures == ["spilled", "success"]
+    score, spilled, success = failures.exhibits(sweep)
+    assert [exhibit.name for exhibit in (score, spilled, success)] == ["failures", "failures-spilled", "failures-success"]
+    (panel,) = failures.panels(sweep, "success")
+    assert {failed: curve.value for failed, curve in panel.curves["confident"].items()} == {0: 1.0, 1: 0.75, 2: 0.5}
+    assert [row[1:] for row in spilled.tables[0].rows] == [("3.00 [2.00, 4.00]", "4.00 [2.00, 6.00]")]

@@ -7,13 +7,14 @@ import pytest
 
 from tests import fake_world, tiny
 from tests.train.test_collect import CONFIG, collector, held
-from wiser.train import checkpoint, command, ship
+from wiser.commands import train as command
+from wiser.train import checkpoint, loop, ship
 from wiser.train.collect import Collector, describe
 from wiser.train.config import TrainConfig, stack
 from wiser.train.experience import replay_fields
 from wiser.train.learner import Learner
 from wiser.train.loop import Run, build_model, train
-from wiser.envs.options import from_words, to_words
+from wiser.options import from_words, to_words
 from wiser.train.replay import Replay
 from wiser.worldmodel import store
 
@@ -42,7 +43,7 @@ def test_options_reach_the_environment() -> None:
 
 def test_options_come_from_the_command_line_and_from_yaml(tmp_path, monkeypatch) -> None:
     found: list[TrainConfig] = []
-    monkeypatch.setattr(command, "run", lambda config, *_: found.append(config))
+    monkeypatch.setattr(loop, "train", lambda config, *_: found.append(config))
     arguments = ["nano", "--env", fake_world.SINGLE, "--env-options", "continuous=true", "ends=[[4, dies]]", "who=me"]
     assert command.train([*arguments, "--rows", "3", "--processes", "--out", str(tmp_path / "run")]) == 0
     options = {"continuous": True, "ends": [[4, "dies"]], "who": "me"}

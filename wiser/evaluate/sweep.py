@@ -1,32 +1,49 @@
-"""How one cell of a sweep is run."""
+"""Run the cells of a plan that are not in its ledger yet, with progress."""
 
 from __future__ import annotations
 
-import json
 import time
+from dataclasses import replace
+from pathlib import Path
 
-from wiser import seeds
-from wiser.envs.domain import find_task
-from wiser.evaluate.contenders import find_agent
-from wiser.evaluate.episodes import run_episodes
-from wiser.evaluate.plan import SEEDS_APART, Job, disturbance_of
-from wiser.evaluate.records import Episode
-from wiser.rollout import Trial
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-ROWS = 32
-"""Environments side by side: enough for a batch to pay, and few enough for a heavy simulator's memory."""
+from wiser.evaluate.engines import Engine
+from wiser.evaluate.ledger import Ledger
+from wiser.evaluate.plan import Plan
+from wiser.evaluate.tables import has_arrow
+from wiser.extras import install_hint
+
+QUIET = 60.0
+"""Seconds between lines of progress where there is no terminal to draw a bar in."""
 
 
-def run_job(job: Job) -> tuple[list[Episode], float]:
-    """Drive all episodes of a cell; returns them and the seconds it took."""
-    began, cell = time.perf_counter(), job.cell
-    trial = Trial(
-        find_task(cell.task).env,
-        cell.episodes,
-        seeds.SWEEPS[cell.seed * SEEDS_APART],
-        disturbance_of(cell),
-        json.loads(cell.options) if cell.options else {},
-        ROWS,
-    )
-    episodes = run_episodes(find_agent(job.agent), job.treatment, trial)
-    return episodes, time.perf_counter() - began
+def run_plan(plan: Plan, folder: Path, episodes: int | None, engine: Engine, export: bool) -> Ledger:
+    """Run what is missing and, if asked to, export tables. Stopped or killed, the next call goes on from there."""
+    console = Console()
+    jobs = (plan if episodes is None else replace(plan, episodes=episodes)).jobs()
+    ledger = Ledger.of(folder)
+    finished = ledger.finished()
+    missing = [job for job in jobs if job.cell.key not in finished]
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
+        TextColumn("{task.fields[cell]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("cells", total=len(jobs), completed=len(jobs) - len(missing), cell="starting workers")
+        spoken_at = time.monotonic()
+        for cell, driven, seconds in engine.run(missing):
+            ledger.write(cell, driven, seconds)
+            bar.update(task, advance=1, cell=f"{cell.task} {cell.disturbance} x{cell.failures} {cell.contender}")
+            if not console.is_terminal and time.monotonic() - spoken_at >= QUIET:
+                spoken_at = time.monotonic()
+                state = bar.tasks[task]
+                minutes = (state.time_remaining or 0) / 60
+                console.print(f"{state.completed:.0f} of {len(jobs)} cells, {minutes:.0f} minutes left")
+    if export:
+        ledger.export(folder)
+        if not has_arrow():
+            console.print(f"No Parquet table without pyarrow: {install_hint('evaluate')}; CSV has it all.", markup=False)
+    console.print(f"{len(jobs)} cells in {ledger.path}")
+    return ledger

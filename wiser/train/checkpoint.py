@@ -13,12 +13,14 @@ from safetensors import safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
-from wiser.train.config import TrainConfig
+from wiser.train.config import CHANGEABLE, TrainConfig
 from wiser.train.learner import Learner
 from wiser.train.replay import Replay
 from wiser.worldmodel.store import save, write_atomic
 
 STATE = "state.safetensors"
+TRAINING = "training.yaml"
+"""Beside an agent's weights: how it was trained, the environment first of all."""
 
 
 class Where(NamedTuple):
@@ -32,6 +34,7 @@ class Where(NamedTuple):
 def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generator, where: Where) -> None:
     """Store everything a resumed run needs. The one file that counts is replaced atomically, last."""
     save(learner.model, folder / "model")
+    write_atomic(folder / "model" / TRAINING, yaml.safe_dump(learner.config.to_dict(), sort_keys=False).encode())
     tensors: dict[str, Tensor] = {}
     for part, module in learner.modules.items():
         tensors |= {f"{part}.{name}": value for name, value in module.state_dict().items()}
@@ -89,12 +92,16 @@ def _open(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def begin(folder: Path, config: TrainConfig) -> None:
-    """Write the config of a new run, or check that the folder belongs to the same one."""
+    """Write the config of a run. One that is there may only be told anew what does not change what it was."""
+    if (folder / "config.yaml").exists():
+        before, now = config_of(folder).to_dict(), config.to_dict()
+        if changed := [name for name in now if now[name] != before[name] and name not in CHANGEABLE]:
+            raise ValueError(
+                f"{folder} holds a run with another {', '.join(changed)}: go on with it (--resume {folder}), or choose "
+                "another --out"
+            )
     folder.mkdir(parents=True, exist_ok=True)
-    path, text = folder / "config.yaml", yaml.safe_dump(config.to_dict(), sort_keys=False)
-    if path.exists() and path.read_text() != text:
-        raise ValueError(f"{folder} holds a run with another config: resume it with --resume, or choose another --out")
-    write_atomic(path, text.encode())
+    write_atomic(folder / "config.yaml", yaml.safe_dump(config.to_dict(), sort_keys=False).encode())
 
 
 def config_of(folder: Path) -> TrainConfig:

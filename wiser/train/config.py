@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
-from torch import Tensor
 
-from wiser.envs.options import Options
-from wiser.worldmodel.dreamer.config import Tower
+from wiser.options import Options
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 PRESETS = Path(__file__).parent / "presets"
+COUNTS = ("updates", "rows", "steps_per_update", "batch", "length", "capacity", "imagine_steps", "segment", "life",
+          "evaluate_every", "evaluate_episodes", "log_every")  # fmt: skip
+SHARES = ("fresh_share", "decode_share", "imagine_share", "cooldown", "greedy_share", "expert_share", "expert_noise")
+CHANGEABLE = ("updates", "segment", "evaluate_every", "evaluate_episodes", "log_every", "threads", "device")
+"""What a run may be told anew when it goes on."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class TrainConfig:
     """Which sensors to use; empty = all of them."""
     size: str = "12m"
     """Model size, from nano to 200m."""
-    tower: Tower | None = None
+    tower: Literal["conv", "strided", "patch"] | None = None
     """Kind of image towers, if not the size's own: as published, with strides (faster), or of patches (fastest)."""
     fusion: Literal["late", "channels"] = "late"
     """One tower per sensor, or images concatenated on the channel axis."""
@@ -128,10 +134,18 @@ class TrainConfig:
     """Episodes of each evaluation, on seeds that training never sees."""
     log_every: int = 50
     """Updates between two log lines."""
-    threads: int = 2
-    """Torch threads."""
+    threads: int | None = None
+    """Torch threads; None = as OMP_NUM_THREADS says, or as there are cores."""
     device: str = "cpu"
     """Torch device."""
+
+    def __post_init__(self) -> None:
+        for name in COUNTS:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in SHARES:
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} is a share from 0 to 1, got {getattr(self, name)}")
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrainConfig:
@@ -172,7 +186,11 @@ def stack(names: Iterable[str]) -> TrainConfig:
     for name in names:
         path = PRESETS / f"{name}.yaml"
         if not path.is_file():
-            known = sorted(found.relative_to(PRESETS).with_suffix("").as_posix() for found in PRESETS.rglob("*.yaml"))
-            raise ValueError(f"no preset {name!r}; there are {', '.join(known)}")
+            raise ValueError(f"no preset {name!r}; there are {', '.join(preset_names())}")
         values |= yaml.safe_load(path.read_text()) or {}
     return TrainConfig.from_dict(values)
+
+
+def preset_names() -> list[str]:
+    """All presets."""
+    return sorted(found.relative_to(PRESETS).with_suffix("").as_posix() for found in PRESETS.rglob("*.yaml"))

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from wiser import seeds
+from wiser.threads import use_threads
 from wiser.train import checkpoint, distributed
 from wiser.train.collect import Collector, describe
 from wiser.train.config import TrainConfig
@@ -135,7 +136,7 @@ class Run:
 
 def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     """Start or go on with the run in `folder` until its last update. Ctrl-C stops it; it can be resumed."""
-    torch.set_num_threads(config.threads)
+    use_threads(config.threads)
     keep_freed_memory()
     with (
         closing(Run(config, folder, distributed.start(config.device))) as run,

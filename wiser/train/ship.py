@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import numpy as np
-import torch
 import tyro
 import yaml
 
 from wiser import seeds
 from wiser.envs.domain import find_task, measures_of, references
 from wiser.rollout import calibrate
+from wiser.threads import use_threads
 from wiser.train import checkpoint, log
 from wiser.train.config import TrainConfig
 from wiser.train.score import evaluate
@@ -22,7 +22,7 @@ EVALUATION_SEED, CALIBRATION_SEED = seeds.SHIPPING.start, seeds.CALIBRATION.star
 
 
 def ship(
-    run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 1000, threads: int = 2
+    run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 1000, threads: int | None = None
 ) -> Path:
     """Copy a run's agent to `models/NAME` at half precision, then measure and calibrate that copy.
 
@@ -33,9 +33,9 @@ def ship(
         episodes: clean episodes of the final evaluation.
         rows: environments of the calibration.
         steps: steps of each of them.
-        threads: Torch threads.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
-    torch.set_num_threads(threads)
+    use_threads(threads)
     config = checkpoint.config_of(run)
     if log.read(run)[-1]["update"] < config.updates:
         raise ValueError(f"{run} is not finished: wiser train --resume {run}")
@@ -43,7 +43,7 @@ def ship(
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
     calibrate(model, config.env, rows, steps, seed=CALIBRATION_SEED, options=config.env_options).save(folder)
-    (folder / "training.yaml").write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
+    (folder / checkpoint.TRAINING).write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
     (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
     print(f"{folder}: {json.dumps(result)}")
     return folder
@@ -79,7 +79,7 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | seed | {config.seed} |
 | updates | {config.updates:,} of {config.batch} x {config.length} steps |
 | environment steps | {config.updates * config.rows * config.steps_per_update:,} |
-| time | {spent:.1f} h on {config.threads} CPU thread{"s" * (config.threads > 1)} |
+| time | {spent:.1f} h |
 | sensors | {", ".join(config.sensors) or "all"} |
 | help from the expert | {help_from_expert} |
 | clean score | {result["score"]:.1f} ± {half:.1f} (95 %), {episodes} episodes from seed {EVALUATION_SEED} |

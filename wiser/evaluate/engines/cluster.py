@@ -10,7 +10,7 @@ from wiser.evaluate.engines import Finished
 from wiser.evaluate.engines.local import use_one_thread
 from wiser.evaluate.plan import Job
 from wiser.evaluate.records import Cell, Episode
-from wiser.evaluate.sweep import run_job
+from wiser.evaluate.jobs import run_job
 from wiser.extras import install_hint
 
 

@@ -12,7 +12,7 @@ import torch
 
 from wiser.evaluate.engines import Finished
 from wiser.evaluate.plan import Job
-from wiser.evaluate.sweep import run_job
+from wiser.evaluate.jobs import run_job
 
 
 @dataclass(frozen=True)

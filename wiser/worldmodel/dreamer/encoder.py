@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.layers import MLP, NormAct, linear
+from wiser.worldmodel.dreamer.layers import MLP, NormAct, init_weight, linear
 from wiser.worldmodel.dreamer.maths import symlog
 from wiser.worldmodel.dreamer.pixels import centred, conv, split_patches
 from wiser.worldmodel.protocol import Sensor
@@ -73,11 +73,19 @@ class PatchTower(nn.Module):
 
 
 class VectorTower(nn.Module):
-    """symlog, then three dense layers."""
+    """symlog, then three dense layers.
+
+    The first of them begins with random biases, as if one number more were read that is always 1. Its norm takes out how
+    large its input is: of a single number only the sign would be left, of two only their ratio.
+    """
 
     def __init__(self, size: int, units: int) -> None:
         super().__init__()
         self.layers = MLP(size, units, 3)
+        first = self.layers[0]
+        assert isinstance(first, nn.Linear)
+        for part in (first.weight, first.bias):
+            init_weight(part, size + 1)
         self.features = units
 
     def forward(self, x: Tensor) -> Tensor:

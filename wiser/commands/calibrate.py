@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 from rich.console import Console
 
-from wiser import rollout, seeds
-from wiser.envs.domain import find_task
-from wiser.envs.options import Options
+from wiser.options import NO_OPTIONS, Options
 from wiser.spoken import spoken
-from wiser.threads import use_threads
-from wiser.worldmodel.store import load
-
-NOTHING: dict[str, Any] = {}
 
 
 @spoken()
@@ -25,8 +19,8 @@ def calibrate(
     rows: int = 16,
     steps: int = 1000,
     beginnings: int = 256,
-    seed: int = seeds.CALIBRATION.start,
-    env_options: Options = NOTHING,
+    seed: int | None = None,
+    env_options: Options = NO_OPTIONS,
     out: Path | None = None,
     threads: int | None = None,
 ) -> int:
@@ -38,14 +32,19 @@ def calibrate(
         rows: environments driven side by side.
         steps: steps of each of them.
         beginnings: episodes that are begun besides, for statistics of first frames.
-        seed: of the first episode.
-        env_options: what to tell the environment, KEY=VALUE ..., each value as YAML has it.
+        seed: of the first episode; by default those that nothing else uses.
+        env_options: what to tell the environment, each value as YAML has it.
         out: folder or file to write instead of the agent's own folder.
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
+    from wiser import rollout, seeds
+    from wiser.envs.domain import find_task
+    from wiser.threads import use_threads
+    from wiser.worldmodel.store import load
+
     use_threads(threads)
-    model, task = load(agent), find_task(env)
-    found = rollout.calibrate(model, task.env, rows, steps, beginnings, seed, options=env_options)
+    model, task, first = load(agent), find_task(env), seeds.CALIBRATION.start if seed is None else seed
+    found = rollout.calibrate(model, task.env, rows, steps, beginnings, first, options=env_options)
     where = out or model.folder
     found.save(where)
     frames = f"{rows * steps} frames and {beginnings} beginnings"

@@ -37,3 +37,5 @@ Options = Annotated[
     ),
 ]
 """The type of such a field."""
+
+NO_OPTIONS: Mapping[str, Any] = {}

@@ -11,10 +11,8 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from wiser.train import checkpoint
-from wiser.train import config as presets
-from wiser.train.config import TrainConfig
-from wiser.train.loop import train as run
+from wiser.spoken import INTERRUPTED, MISTAKE, complain, spoken
+from wiser.train.config import TrainConfig, preset_names, stack
 
 
 @dataclass
@@ -26,7 +24,7 @@ class Options:
     out: Path | None = None
     """Folder of the run; runs/PRESETS by default."""
     resume: Path | None = None
-    """Go on with the run in this folder; its own config counts."""
+    """Go on with the run in this folder; with --updates N, up to so many."""
 
 
 def train(arguments: Sequence[str] = ()) -> int:
@@ -34,27 +32,48 @@ def train(arguments: Sequence[str] = ()) -> int:
     names: list[str] = []
     while len(names) < len(arguments) and not arguments[len(names)].startswith("-"):
         names.append(arguments[len(names)])
-    console = Console()
+    if not arguments:
+        complain(f"name presets or a run to go on with (--resume RUN). Presets stack: {', '.join(preset_names())}")
+        return MISTAKE
+    return spoken(stopped="")(_train)(names, list(arguments[len(names) :]))
+
+
+def _train(names: list[str], words: list[str]) -> int:
+    resumed = _value_of("--resume", words)
+    config = stack(names) if resumed is None else _config_of(Path(resumed), names)
+    options = tyro.cli(
+        Options, args=words, default=Options(config=config), prog="wiser train PRESET ...",
+        config=(tyro.conf.OmitArgPrefixes,), description=f"Presets: {', '.join(preset_names())}.",
+    )  # fmt: skip
+    folder = options.resume or options.out or Path("runs") / "-".join(names).replace("/", "-")
     try:
-        default = Options(config=presets.stack(names))
-        options = tyro.cli(
-            Options, args=list(arguments[len(names) :]), default=default, prog="wiser train PRESET ...",
-            config=(tyro.conf.OmitArgPrefixes,),
-        )  # fmt: skip
-        folder = options.resume or options.out or Path("runs") / "-".join(names).replace("/", "-")
-        config = checkpoint.config_of(folder) if options.resume else options.config
-        _run(config, folder, console)
-    except ValueError as error:
-        console.print(f"[red]{error}[/]")
-        return 2
+        _run(options.config, folder, console := Console())
     except KeyboardInterrupt:
-        console.print(f"Stopped. Go on with: wiser train --resume {folder}")
-        return 130
+        complain(f"Stopped. Go on with: wiser train --resume {folder}", style="")
+        return INTERRUPTED
     console.print(f"Agent: {folder / 'model'}    Log: {folder / 'log.jsonl'}")
     return 0
 
 
+def _value_of(option: str, words: list[str]) -> str | None:
+    """What an option is given, before all of them are read."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == option or word.startswith(f"{option}="):
+            return following if word == option else word.partition("=")[2]
+    return None
+
+
+def _config_of(run: Path, names: list[str]) -> TrainConfig:
+    from wiser.train.checkpoint import config_of
+
+    if names:
+        raise ValueError(f"a run that goes on has its own settings: leave out {' '.join(names)}")
+    return config_of(run)
+
+
 def _run(config: TrainConfig, folder: Path, console: Console) -> None:
+    from wiser.train.loop import train as run
+
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
         TextColumn("{task.fields[state]}"),

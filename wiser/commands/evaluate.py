@@ -1,0 +1,73 @@
+"""`wiser eval AGENT ENV`: drive episodes with an agent and compare ways to treat its sensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from wiser.options import NO_OPTIONS, Options
+from wiser.spoken import spoken
+
+
+@spoken()
+def evaluate(
+    agent: Annotated[str, tyro.conf.Positional],
+    env: Annotated[str, tyro.conf.Positional],
+    treatments: tuple[str, ...] = ("none", "greedy"),
+    fault: str | None = None,
+    broken: int = 1,
+    intensity: float = 1.0,
+    proportion: float = 1.0,
+    onset: int = 0,
+    blind_limit: int | None = None,
+    episodes: int = 16,
+    rows: int | None = None,
+    seed: int | None = None,
+    env_options: Options = NO_OPTIONS,
+    record: Path | None = None,
+    threads: int | None = None,
+) -> int:
+    """Drive episodes with an agent, its sensors broken or not, and compare ways to treat them.
+
+    Args:
+        agent: a shipped agent or a model folder.
+        env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form package.module:Name-v0.
+        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict.
+        fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
+        broken: how many fail, drawn for each episode.
+        intensity: how badly; 0 is clean, 1 severe.
+        proportion: share of the steps at which they are broken.
+        onset: first step at which anything breaks.
+        blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
+        episodes: how many, the same ones for every treatment.
+        rows: environments side by side; all episodes at once by default.
+        seed: of the first episode; by default those that no published figure uses.
+        env_options: what to tell the environment, each value as YAML has it.
+        record: write the first episode of every treatment to this file: .html, .mp4, .gif, .rrd or .npz.
+        threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
+    """
+    from wiser import seeds
+    from wiser.envs.domain import find_task
+    from wiser.evaluate.compare import compare
+    from wiser.evaluate.treatments import find_treatment
+    from wiser.faults import Scenario
+    from wiser.rollout import Trial
+    from wiser.threads import use_threads
+    from wiser.worldmodel.store import load
+
+    use_threads(threads)
+    first = seeds.TRYING.start if seed is None else seed
+    scenario = None
+    if fault is not None:
+        scenario = Scenario(
+            faults=(fault,), sensors=broken, intensity=intensity, proportion=proportion, onset=onset, seed=first
+        )
+    elif (broken, intensity, proportion, onset) != (1, 1.0, 1.0, 0):
+        raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
+    chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in treatments}
+    trial = Trial(find_task(env).env, episodes, first, scenario, env_options, rows)
+    compare(load(agent), agent, chosen, trial, record)
+    return 0

@@ -1,0 +1,40 @@
+"""`wiser sweep PLAN`: run a grid of tasks, disturbances and contenders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from wiser.spoken import spoken
+
+
+@spoken("Stopped. The same command goes on from here.")
+def sweep(
+    plan: Annotated[str, tyro.conf.Positional],
+    out: Path | None = None,
+    episodes: int | None = None,
+    engine: Literal["local", "ray"] = "local",
+    workers: int = 2,
+    address: str | None = None,
+    export: bool = True,
+) -> int:
+    """Run the cells of a plan that are not in its ledger yet. Stopped or killed, it goes on where it was.
+
+    Args:
+        plan: a preset (quick, driving-multi, driving-single, ...) or a YAML file.
+        out: folder of the ledger; results/PLAN by default.
+        episodes: of each cell, instead of the plan's.
+        engine: processes on this machine, or a Ray cluster.
+        workers: cells under way at once.
+        address: of a running Ray cluster; none starts one here.
+        export: also write CSV and Parquet tables at the end.
+    """
+    from wiser.evaluate.engines import engine_by_name
+    from wiser.evaluate.plan import Plan
+    from wiser.evaluate.sweep import run_plan
+
+    folder = out or Path("results") / Path(plan).stem
+    run_plan(Plan.read(plan), folder, episodes, engine_by_name(engine, workers, address), export)
+    return 0
