@@ -13,7 +13,7 @@ from wiser.evaluate.contenders import CONTENDERS
 from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.plan import Plan
 from wiser.faults import FAULTS
-from wiser.report import alarms, failures, resilience, search, style, surfaces, surprise, training
+from wiser.report import alarms, failures, overall, resilience, search, style, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
 
@@ -263,3 +263,18 @@ def test_every_measure_has_its_figure_and_its_table(tmp_path) -> None:
     (panel,) = failures.panels(sweep, "success")
     assert {failed: curve.value for failed, curve in panel.curves["confident"].items()} == {0: 1.0, 1: 0.75, 2: 0.5}
     assert [row[1:] for row in spilled.tables[0].rows] == [("3.00 [2.00, 4.00]", "4.00 [2.00, 6.00]")]
+
+
+def test_all_disturbances_together(tmp_path) -> None:
+    """Two settings of two episodes; what only one of the contenders has does not count."""
+    random, expert = references("StopSign")
+    at = [random + share * (expert - random) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    for failed, base, guarded in ((1, at[0:2], at[2:4]), (2, at[1:3], [at[0], at[4]])):
+        add(tmp_path, base, contender="base", failures=failed)
+        add(tmp_path, guarded, contender="confident", failures=failed)
+    add(tmp_path, [at[4]] * 2, contender="confident", failures=3)
+    sweep = read_sweep(tmp_path)
+    first, second = (overall.row(name, overall.rivalries(sweep, name)) for name in ("base", "confident"))
+    assert [text.split(" ")[0] for text in first] == ["base", "2", "0.25", "0.25", "0.50"]
+    # means (0.5 + 0.75 + 0 + 1) / 4; of four scores the lowest and the highest are cut; 4 of 4 and 2 of 4 pairs are won
+    assert [text.split(" ")[0] for text in second] == ["confident", "2", "0.56", "0.62", "0.75"]

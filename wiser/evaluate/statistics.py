@@ -54,7 +54,7 @@ def mean(
     return _bootstrap(lambda counts: share @ _means(counts, groups), groups, rng, clusters)
 
 
-def iqm(scores: Strata, rng: np.random.Generator) -> Estimate:
+def iqm(scores: Strata, rng: np.random.Generator, clusters: Clusters | None = None) -> Estimate:
     """Interquartile mean of all scores together: the mean without the lowest and the highest quarter.
 
     Where four does not divide the number of scores, less is cut, as in `scipy.stats.trim_mean`.
@@ -68,11 +68,16 @@ def iqm(scores: Strata, rng: np.random.Generator) -> Estimate:
         kept = np.diff(np.clip(upto, cut, pooled.size - cut), axis=1, prepend=cut)
         return kept @ pooled[order] / (pooled.size - 2 * cut)
 
-    return _bootstrap(statistic, groups, rng)
+    return _bootstrap(statistic, groups, rng, clusters)
 
 
-def probability_of_improvement(ours: Strata, theirs: Strata, rng: np.random.Generator) -> Estimate:
-    """Probability that a score of ours exceeds one of theirs in its stratum, ties counted half; mean over strata."""
+def probability_of_improvement(
+    ours: Strata, theirs: Strata, rng: np.random.Generator, clusters: tuple[Clusters, Clusters] | None = None
+) -> Estimate:
+    """Probability that a score of ours exceeds one of theirs in its stratum, ties counted half; mean over strata.
+
+    `clusters` has the labels of our scores and those of theirs: episodes in both are drawn together.
+    """
     x, y = _groups(ours), _groups(theirs)
     _same_strata(x, y)
     wins = [(np.sign(a[:, None] - b) + 1) / 2 for a, b in zip(x, y, strict=True)]
@@ -82,7 +87,7 @@ def probability_of_improvement(ours: Strata, theirs: Strata, rng: np.random.Gene
         shares = [((a @ won) * b).sum(1) / won.size for a, won, b in zip(drawn, wins, against, strict=True)]
         return np.mean(shares, axis=0)
 
-    return _bootstrap(statistic, x + y, rng)
+    return _bootstrap(statistic, x + y, rng, clusters and [*clusters[0], *clusters[1]])
 
 
 def paired_difference(

@@ -25,11 +25,6 @@ def surface_weights(intensities: ArrayLike, proportions: ArrayLike) -> NDArray[n
     return np.outer(_trapezoid(intensities), _trapezoid(proportions))
 
 
-def area(surface: ArrayLike, intensities: ArrayLike, proportions: ArrayLike) -> float:
-    """Mean height of a surface (I, P) over its domain: a constant surface has that constant as area."""
-    return float((_checked(surface, intensities, proportions) * surface_weights(intensities, proportions)).sum())
-
-
 def worst_cell(surface: ArrayLike, intensities: ArrayLike, proportions: ArrayLike) -> WorstCell:
     """Lowest point of a surface (I, P)."""
     heights = _checked(surface, intensities, proportions)
