@@ -46,7 +46,10 @@ def make_rows(
 
 def _make(spec: Any, rows: int, sensors: tuple[str, ...], processes: bool, kwargs: dict[str, Any]) -> Rows:
     if spec.vector_entry_point is not None and not processes:
-        return gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **kwargs)
+        made = gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **kwargs)
+        if isinstance(made.single_observation_space, gym.spaces.Dict):
+            return made
+        made.close()  # its single environments can be wrapped
     mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
     return gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=[partial(as_sensors, names=sensors)], **kwargs)
 

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.encoder import blank, image_tower, sensor_tower
+from wiser.worldmodel.dreamer.encoder import VectorTower, blank, image_tower, sensor_tower
 from wiser.worldmodel.dreamer.layers import init_weight
-from wiser.worldmodel.protocol import unit_image
+from wiser.worldmodel.protocol import Sensor, unit_image
 
 _IMAGES_PER_PASS = 256  # bounds the memory of channel fusion when it encodes many subsets
 
@@ -48,6 +48,11 @@ class LateFusion(nn.Module):
         self.projections = nn.ModuleList(_projection(size, config.hidden, fan_in) for size in sizes)
         self._blank_key: tuple[object, ...] = ()
         self._blank_terms = torch.empty(0)
+
+    def vector_towers_by_sensor(self) -> list[tuple[Sensor, VectorTower]]:
+        """The towers of sensors that are no images."""
+        pairs = zip(self.sensors, self.towers, strict=True)
+        return [(sensor, tower) for sensor, tower in pairs if isinstance(tower, VectorTower)]
 
     def embed(self, obs: Mapping[str, Tensor]) -> Features:
         """Encode each sensor once."""
@@ -108,6 +113,11 @@ class ChannelFusion(nn.Module):
         self.vector_projections = nn.ModuleList(_projection(config.units, config.hidden, fan_in) for _ in vectors)
         owner = [i for i, sensor in enumerate(self.sensors) if sensor.is_image for _ in range(sensor.shape[2])]
         self.register_buffer("channel_owner", torch.tensor(owner), persistent=False)
+
+    def vector_towers_by_sensor(self) -> list[tuple[Sensor, VectorTower]]:
+        """The towers of sensors that are no images."""
+        vectors = [sensor for sensor in self.sensors if not sensor.is_image]
+        return list(zip(vectors, self.vector_towers, strict=True))  # type: ignore[arg-type]
 
     def embed(self, obs: Mapping[str, Tensor]) -> Features:
         """Stack the images and encode the vectors; the stack is encoded in `first_layer`, once per subset."""
