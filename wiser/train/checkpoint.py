@@ -38,7 +38,7 @@ def write(folder: Path, learner: Learner, replay: Replay, rng: np.random.Generat
     tensors: dict[str, Tensor] = {}
     for part, module in learner.modules.items():
         tensors |= {f"{part}.{name}": value for name, value in module.state_dict().items()}
-    for i, parameter in enumerate(learner.trainable()):
+    for i, parameter in enumerate(learner.weights()):
         for name, value in learner.optimiser.state[parameter].items():
             tensors[f"optimiser.{i}.{name}"] = value
     tensors["generator"] = learner.generator.get_state()
@@ -69,7 +69,7 @@ def read(folder: Path, own: Path, learner: Learner, replay: Replay, rng: np.rand
 
     for part, module in learner.modules.items():
         module.load_state_dict(_part(tensors, f"{part}."))
-    for i, parameter in enumerate(learner.trainable()):
+    for i, parameter in enumerate(learner.weights()):
         stored = _part(tensors, f"optimiser.{i}.")
         if stored:
             learner.optimiser.state[parameter] = {name: value.to(parameter.device) for name, value in stored.items()}

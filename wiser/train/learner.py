@@ -35,14 +35,14 @@ class Learner:
         self.objective = build(find_objective(config.objective), config, model)
         self.teaching = Teaching(config) if is_taught(config) else None
         self.modules: dict[str, nn.Module] = {"model": model, "variant": self.variant, "objective": self.objective}
-        self.optimiser = LaProp(list(self.trainable()), config.learning_rate, agc=config.agc, warmup=config.warmup)
+        self.optimiser = LaProp(list(self.weights()), config.learning_rate, agc=config.agc, warmup=config.warmup)
         self.generator = torch.Generator(config.device)
         self.generator.manual_seed(int(seeds.stream("learner", config.seed, rank).generate_state(1)[0]))
 
-    def trainable(self) -> Iterator[Tensor]:
-        """Every weight that is not frozen."""
+    def weights(self) -> Iterator[Tensor]:
+        """Every weight there is; frozen ones have no gradient and stay as they are."""
         for module in self.modules.values():
-            yield from (weight for weight in module.parameters() if weight.requires_grad)
+            yield from module.parameters()
 
     def update(self, replay: Replay, rng: np.random.Generator, update: int) -> dict[str, Tensor]:
         """Learn from one batch, the run's `update`-th; returns the terms of the loss."""
@@ -58,7 +58,7 @@ class Learner:
             terms[name] = value.detach()
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
-        distributed.average_gradients(self.trainable())
+        distributed.average_gradients(self.weights())
         self.optimiser.step()
         for part in (self.variant, self.objective):
             part.follow(model)
