@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.cockpit.worlds import ENV, SENSORS, agent
+from tests.cockpit.cameras import ENV, SENSORS, agent
 from wiser.cockpit import Choice, Session
 from wiser.record.stillness import Stillness, stale_steps
 
@@ -98,13 +98,13 @@ def test_the_end_is_the_end(session):
 
 def test_what_cannot_be_driven_is_refused_and_the_episode_goes_on(session):
     run(session, 3)
-    wrong = (("wiser/StopSign-v0", "has no sensor 'lidar'|has the shape"), ("nobody/Knows-v0", "no environment"))
+    wrong = (("wiser/StopSign-v0", "no sensor called radar"), ("nobody/Knows-v0", "no environment"))
     for env, message in wrong:
         with pytest.raises(ValueError, match=message):
             session.restart(Choice(env, session.choice.agent))
     with pytest.raises(ValueError, match="no model at"):
         session.restart(Choice(ENV, "nobody/knows"))
-    with pytest.raises(ValueError, match="unknown method 'best'"):
+    with pytest.raises(ValueError, match="unknown treatment 'best'"):
         Choice(ENV, session.choice.agent, right="best")
     assert session.choice.env == ENV
     run(session, 1)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import yaml
 
-from wiser.evaluate import jobs as module
 from wiser.commands.sweep import sweep
+from wiser.evaluate import jobs as module
+from wiser.evaluate.jobs import run_job
 from wiser.evaluate.ledger import LEDGER, Ledger
 from wiser.evaluate.plan import Plan, disturbance_of
-from wiser.evaluate.jobs import run_job
 from wiser.evaluate.treatments import TREATMENTS, Treatment
 from wiser.faults import Scenario
 from wiser.guard import Calibration, Greedy, Health, Rejection

@@ -8,10 +8,10 @@ import yaml
 
 from tests.report.synthetic import add, cell
 from wiser.envs.domain import find_task, references
-from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.contenders import CONTENDERS
-from wiser.evaluate.statistics import Estimate
+from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.plan import Plan
+from wiser.evaluate.statistics import Estimate
 from wiser.faults import FAULTS
 from wiser.report import alarms, failures, resilience, search, style, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from

@@ -58,6 +58,8 @@ def as_sensors(env: gym.Env[Any, Any], names: Sequence[str] = ()) -> gym.Env[Any
         env = gym.wrappers.TransformObservation(env, lambda reading: {ONLY: reading}, space)
     if not isinstance(env.observation_space, gym.spaces.Dict):
         raise ValueError(f"observations must be a Dict of sensors or one Box, got {env.observation_space}")
+    if missing := [name for name in names if name not in env.observation_space.spaces]:
+        raise ValueError(f"no sensor called {', '.join(missing)}; there are {', '.join(env.observation_space.spaces)}")
     if names:
         env = gym.wrappers.FilterObservation(env, tuple(names))
     return env
