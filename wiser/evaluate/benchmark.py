@@ -97,8 +97,8 @@ def benchmark(
         the first one's clean score is the 1 of resilience.
     episodes: with the seeds from `seed` on; the same ones, with the same faults, for all treatments.
     rows: how many are driven side by side; None: all of them.
-    floor: the 0 of resilience, such as the score of a random policy. By default that score where it is known, as for
-        the driving tasks; elsewhere no resilience is given.
+    floor: the 0 of resilience, such as the score of a random policy. By default that score where it is known;
+        elsewhere no resilience is given.
     options: of the environment.
     """
     model = load(agent) if isinstance(agent, str) else agent

@@ -30,6 +30,8 @@ class Job(NamedTuple):
     agent: str
     """The name to load it by."""
     treatment: Treatment
+    processes: bool = False
+    """Whether each environment has a process of its own, which changes no result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +64,8 @@ class Plan:
     """Of every cell."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Of the environments."""
+    processes: bool = False
+    """Step each environment in a process of its own; worth it where a simulator is slow."""
 
     def __post_init__(self) -> None:
         if outside := [seed for seed in self.seeds if not 0 <= seed < MOST_SEEDS]:
@@ -133,7 +137,7 @@ class Plan:
                 "options": options,
             }
             for cell in self._harm(common):
-                yield Job(cell, agent, treatment)
+                yield Job(cell, agent, treatment, self.processes)
 
     def _harm(self, common: dict[str, Any]) -> Iterator[Cell]:
         """The cells of one contender: every way in which something, or nothing, is wrong."""

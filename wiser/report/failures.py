@@ -156,4 +156,4 @@ def _exhibit(sweep: Sweep, measure: str, name: str, title: str) -> Exhibit:
     )
 
 
-KIND = Kind(TITLE, "It needs cells with two or more numbers of failed sensors: `wiser sweep driving-multi`.", exhibits)
+KIND = Kind(TITLE, "It needs cells with two or more numbers of failed sensors: `failures: [0, 1, 2]` in a plan.", exhibits)
