@@ -194,6 +194,12 @@ def references(task: str) -> tuple[float, float] | None:
     return known.random, known.expert
 
 
+def floor_of(task: str) -> float | None:
+    """Score of a random policy in a described task, the 0 of resilience; None if nobody measured it."""
+    _, known = _described(task)
+    return None if known is None else known.random
+
+
 def measures_of(task: str) -> Mapping[str, Measure]:
     """What episodes of a task are judged by besides their score; the task is named as in ledgers."""
     return domain_of(task).measures

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from wiser import seeds
-from wiser.envs.domain import domain_of, find_task
+from wiser.envs.domain import domain_of
 from wiser.evaluate.contenders import Contender, agent_name, find_agent, find_contender, treatment_of
 from wiser.evaluate.records import CLEAN, Cell
 from wiser.evaluate.treatments import Treatment
@@ -49,7 +49,7 @@ class Plan:
     disturbances: tuple[str, ...] = ()
     """Faults that break sensors, or novelties of the domain."""
     failures: tuple[int, ...] = (1,)
-    """How many sensors fail; 0 is the clean cell, the same for all disturbances."""
+    """How many sensors fail; 0 is the clean cell, the same for all disturbances. A novelty affects what it affects."""
     intensities: tuple[float, ...] = (1.0,)
     """How badly."""
     proportions: tuple[float, ...] = (1.0,)
@@ -144,10 +144,11 @@ class Plan:
         if 0 in self.failures:
             yield Cell(**common, disturbance=CLEAN, intensity=0.0, proportion=0.0, failures=0)
         broken = [failures for failures in self.failures if failures]
+        novelties = domain_of(common["task"]).novelties
         for what, failures, intensity, share in product(
             self.disturbances, broken, self.intensities, self.proportions
         ):
-            name = what if self.severity == "default" else f"{what}/{self.severity}"
+            name = what if self.severity == "default" or what in novelties else f"{what}/{self.severity}"
             cell = Cell(
                 **common, disturbance=name, intensity=intensity, proportion=share, failures=failures, onset=self.onset
             )
@@ -159,7 +160,7 @@ def disturbance_of(cell: Cell) -> Any:
     """What is wrong in a cell, as a `Disturbance`; None in a clean one."""
     if cell.clean:
         return None
-    novelties = domain_of(find_task(cell.task).env).novelties
+    novelties = domain_of(cell.task).novelties
     if cell.disturbance in novelties:
         how = {"intensity": cell.intensity, "proportion": cell.proportion, "onset": cell.onset, "seed": cell.seed}
         return novelties[cell.disturbance](**how)
