@@ -56,6 +56,7 @@ def test_processes_are_asked_for_and_end(model) -> None:
     env.close()
 
 
+@pytest.mark.filterwarnings("ignore:.*ERROR")  # Gymnasium tells where it happened
 @pytest.mark.parametrize(("costly", "why"), [(False, "ZeroDivisionError: wheels"), (True, "its process died")])
 def test_a_crash_in_one_of_them_is_an_error_that_says_so(model, costly, why) -> None:
     trial = Trial("tests/Failing-v0", 3, 0, options={"costly": costly}, processes=True)

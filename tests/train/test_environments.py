@@ -42,6 +42,13 @@ def test_options_reach_the_environment() -> None:
         describe(replace(SINGLE, env_options={"wings": 2}))
 
 
+def test_a_run_names_its_environment(capsys) -> None:
+    with pytest.raises(ValueError, match="name an environment"):
+        build_model(stack(["nano"]))
+    assert command.train(["nano"]) == 2
+    assert "name an environment (--env ID), or a preset" in capsys.readouterr().err
+
+
 def test_options_come_from_the_command_line_and_from_yaml(tmp_path, monkeypatch) -> None:
     found: list[TrainConfig] = []
     monkeypatch.setattr(loop, "train", lambda config, *_: found.append(config))
