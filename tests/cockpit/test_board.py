@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.cockpit.worlds import ENV, SENSORS, agent
+from tests.cockpit.cameras import ENV, SENSORS, agent
 from wiser.cockpit import Choice, Session
 from wiser.cockpit.board import WINDOW, Board, Place, unpack
 from wiser.cockpit.facts import about_step

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.browser import until
-from tests.cockpit.worlds import agent, prepare
+from tests.cockpit.cameras import agent, prepare
 from wiser.cockpit import Catalogue, Session
 from wiser.cockpit.board import Board
 from wiser.cockpit.simulation import Simulation

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from tests.cockpit.worlds import agent, prepare
+from tests import fake_world
+from tests.cockpit.cameras import agent, prepare
 from wiser.cockpit.board import unpack
 
 sync = pytest.importorskip("websockets.sync.client", reason="pip install 'wiser-guard[cockpit]'")
@@ -44,7 +45,7 @@ def read_on(viewer, into: list | None = None, patience: float = 60) -> None:
 def served(agent):
     from wiser.cockpit.server import running
 
-    simulation, catalogue = prepare(agent, "test/Endless-v0")
+    simulation, catalogue = prepare(agent, fake_world.ENDLESS)
     with running(simulation, catalogue) as address:
         yield simulation, address.replace("http", "ws") + "live"
 
@@ -118,7 +119,7 @@ def test_ctrl_c_ends_it_though_somebody_watches():
     arguments = [sys.executable, "-m", "wiser", "cockpit", "--no-open", "--port", "0"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
-        line = process.stdout.readline()
+        line = next(line for line in process.stdout if "http" in line)  # kernels may be compiled first, which is said
         address = line.split()[4]
         assert address.startswith("http://127.0.0.1:"), line
         with sync.connect(address.replace("http", "ws") + "live", open_timeout=120) as viewer:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.cockpit.worlds import ENV, agent, prepare
+from tests.cockpit.cameras import ENV, agent, prepare
 from wiser.cockpit import board
 from wiser.commands.cockpit import cockpit
 from wiser.record import Recording

@@ -1,10 +1,17 @@
 """Sessions: both sides live the same episode with the same faults, breaking and healing work, all of it repeats."""
 
+import json
+
 import numpy as np
 import pytest
 
-from tests.cockpit.worlds import ENV, SENSORS, agent
-from wiser.cockpit import Choice, Session
+from tests import fake_world
+from tests.cockpit.cameras import ENV, SENSORS, agent
+from wiser.cockpit import Catalogue, Choice, Session
+from wiser.cockpit.board import Board
+from wiser.cockpit.orders import Orders
+from wiser.cockpit.session import command
+from wiser.cockpit.simulation import Simulation
 from wiser.record.stillness import Stillness, stale_steps
 
 __all__ = ["agent"]
@@ -98,13 +105,13 @@ def test_the_end_is_the_end(session):
 
 def test_what_cannot_be_driven_is_refused_and_the_episode_goes_on(session):
     run(session, 3)
-    wrong = (("wiser/StopSign-v0", "has no sensor 'lidar'|has the shape"), ("nobody/Knows-v0", "no environment"))
+    wrong = (("wiser/StopSign-v0", "no sensor called radar"), ("nobody/Knows-v0", "no environment"))
     for env, message in wrong:
         with pytest.raises(ValueError, match=message):
             session.restart(Choice(env, session.choice.agent))
     with pytest.raises(ValueError, match="no model at"):
         session.restart(Choice(ENV, "nobody/knows"))
-    with pytest.raises(ValueError, match="unknown method 'best'"):
+    with pytest.raises(ValueError, match="unknown treatment 'best'"):
         Choice(ENV, session.choice.agent, right="best")
     assert session.choice.env == ENV
     run(session, 1)
@@ -119,6 +126,20 @@ def test_wrong_names_are_refused(session):
     with pytest.raises(ValueError, match="intensity"):
         session.break_sensor("camera", "glare", 0.0)
     assert session.faults == {}
+
+
+def test_options_are_told_to_the_environment_and_stay_with_it(agent):
+    catalogue = Catalogue()
+    catalogue.choose(fake_world.ENDLESS, agent, "none", "greedy", 0)
+    short = catalogue.choose(ENV, agent, "none", "greedy", 0, env_options={"ends": [[2, "dies"]]})
+    simulation = Simulation(Session(short), Board())
+    run(simulation.session, 2)
+    assert simulation.session.over
+    assert command(short).endswith("""--env-options 'ends=[[2, "dies"]]'""")
+    for env, kept in ((ENV, short.env_options), (fake_world.ENDLESS, {})):
+        Orders(catalogue).read(json.dumps({"do": "choose", "env": env, "agent": agent}))(simulation)
+        assert simulation.session.choice.env_options == kept
+    simulation.session.close()
 
 
 def test_two_sides_alike_have_names_of_their_own(agent):

@@ -1,11 +1,15 @@
 """Episodes: paired, per row, and counted as by hand."""
 
+from contextlib import closing
+
 import gymnasium
 import numpy as np
 import pytest
 
 import wiser
+from tests import fake_world, tiny
 from wiser.envs.domain import Domain, Measure, references
+from wiser.envs.vector import make_rows
 from wiser.evaluate.contenders import agent_name, find_contender
 from wiser.evaluate.episodes import Tally, run_episodes, sensor_scores
 from wiser.evaluate.treatments import TREATMENTS, Treatment, find_treatment, median_filter
@@ -92,6 +96,21 @@ def test_treatments_prepare_what_the_guard_sees() -> None:
     assert filtered["speed"] is obs["speed"]
 
 
+def test_what_a_treatment_does_reaches_the_guard_and_its_eyes() -> None:
+    model = tiny.model(*fake_world.described(sensors=fake_world.DRIFTING))
+    seen = {}
+    for name in ("none", "median"):
+        trial = Trial(fake_world.CAMERAS, 1, 0, longest=1)
+        run_episodes(model, TREATMENTS[name], trial, lambda wave, moment, name=name: seen.update({name: moment.obs}))
+    np.testing.assert_array_equal(seen["median"]["camera"], median_filter(seen["none"]["camera"]))
+    with closing(make_rows(fake_world.VECTOR, 2)) as env:
+        plain = tiny.model(*fake_world.described(), tower="patch")
+        careful = Treatment("none", health=Health(frozen_after=9), blind_limit=3)
+        guard = careful.guard(plain, fake_world.VECTOR, env, 2, seed=5)
+    assert (guard.blind_limit, guard.monitor.checks.frozen_after) == (3, 9)
+    assert guard.fallback(None) == fake_world.world.CHOICES.start
+
+
 def test_unknown_names_are_named() -> None:
     with pytest.raises(ValueError, match="there are base, augmented"):
         find_contender("best")
@@ -162,20 +181,21 @@ def test_a_tally_by_hand() -> None:
     none, first, second = (0, 0), (1, 0), (0, 1)
     steps = [  # modes, trusted, broken, reward, done, cost, success, level
         ((0, 0), [(1, 1), (1, 1)], [none, none], (1.0, 10.0), none, (0.5, 4.0), none, (5, 6)),
-        ((0, 2), [(1, 0), (0, 0)], [none, second], (2.0, 20.0), second, (0.0, 5.0), second, (3, 2)),
+        ((0, 2), [(1, 0), (0, 0)], [none, second], (2.0, 20.0), second, (0.0, 5.0), (1, 1), (3, 2)),
         ((2, 0), [(0, 0), (0, 0)], [first, first], (4.0, 99.0), (1, 1), (0.25, 99.0), second, (4, 9)),
     ]
     for modes, trusted, broken, reward, done, cost, success, level in steps:
         info = {"cost": np.array(cost), "success": np.array(success), "level": np.array(level)}
         moment = Moment(
             {}, np.zeros(2, bool), verdict([Mode(mode) for mode in modes], np.array(trusted, bool)), None,
-            np.array(broken, np.float32), np.zeros(2), np.array(reward), np.array(done, bool), np.zeros(2, bool), info, {},
+            np.array(broken, np.float32), np.zeros(2), np.array(reward), np.array(done, bool), np.zeros(2, bool), info,
+            {},
         )  # fmt: skip
         book.add(moment)
         tally.add(moment)
     assert not book.running.any()
     one, two = tally.episodes(Trial("any", 9, 40, Scenario(faults=("glare",), sensors=1, seed=9)))
-    assert (one.score, one.length, one.measures) == (7.0, 3, {"cost": 0.75, "success": 0.0, "level": 4.0})
+    assert (one.score, one.length, one.measures) == (7.0, 3, {"cost": 0.75, "success": 1.0, "level": 4.0})
     assert (two.score, two.length, two.measures) == (30.0, 2, {"cost": 9.0, "success": 1.0, "level": 2.0})
     assert (one.failed, two.failed) == (("camera",), ("lidar",))
     assert one.modes == pytest.approx({"grounded": 2 / 3, "predictive": 1 / 3})

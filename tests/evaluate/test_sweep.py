@@ -7,16 +7,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 
-from wiser.evaluate import jobs as module
 from wiser.commands.sweep import sweep
+from wiser.evaluate import jobs as module
+from wiser.evaluate.jobs import run_job
 from wiser.evaluate.ledger import LEDGER, Ledger
 from wiser.evaluate.plan import Plan, disturbance_of
-from wiser.evaluate.jobs import run_job
 from wiser.evaluate.treatments import TREATMENTS, Treatment
 from wiser.faults import Scenario
 from wiser.guard import Calibration, Greedy, Health, Rejection
@@ -90,10 +91,19 @@ def test_any_agent_can_be_swept_under_treatments_of_the_plan_itself() -> None:
     assert jobs[2].treatment == Treatment("greedy", blind_limit=3, health=Health(frozen_after=9))
     assert {job.agent for job in jobs} == {"stop-sign/dropout"}
     assert {job.cell.options for job in jobs} == {'{"cars": 2}'}
+    assert list(Plan.from_dict(own).named()) == ["stop-sign/dropout"]
     several = Plan.from_dict({**own, "agents": ["stop-sign/base", "stop-sign/dropout"], "treatments": ["none", "greedy"]})
     assert list(several.named()) == [
         "stop-sign/base none", "stop-sign/base greedy", "stop-sign/dropout none", "stop-sign/dropout greedy"
     ]  # fmt: skip
+
+
+def test_an_agent_that_was_trained_again_has_cells_of_its_own(monkeypatch) -> None:
+    named = []
+    for digest in ("0" * 64, "1" * 64):
+        monkeypatch.setattr("wiser.evaluate.plan.find_agent", lambda name, to=digest: SimpleNamespace(digest=to))
+        named.append(Plan.from_dict({"tasks": ["StopSign"], "agents": ["mine"], "failures": [0]}).jobs()[0].cell)
+    assert [cell.agent for cell in named] == ["mine@" + "0" * 16, "mine@" + "1" * 16]
 
 
 def test_seeds_of_a_plan_stay_in_their_range() -> None:
@@ -131,6 +141,7 @@ def test_a_cell_is_driven_as_it_says(monkeypatch) -> None:
     monkeypatch.setattr(module, "run_episodes", lambda *given: asked.append(given) or [])
     plan = {**PLAN, "contenders": ["confident"], "disturbances": ["lag"], "failures": [3], "episodes": 5, "seeds": [0, 2]}
     settings = {"intensities": [0.5], "proportions": [0.25], "onset": 7, "severity": "paper", "options": {"cars": 3}}
+    settings["processes"] = True
     for job in Plan.from_dict({**plan, **settings}).jobs():
         run_job(job)
     (agent, treatment, first), (_, _, second) = asked
@@ -140,7 +151,7 @@ def test_a_cell_is_driven_as_it_says(monkeypatch) -> None:
         faults=("lag",), sensors=3, intensity=0.5, proportion=0.25, onset=7, preset="paper", seed=0
     )
     assert (first.env, first.seed, second.seed) == ("wiser/StopSign-v0", 6_000_000, 6_020_000)
-    assert (first.episodes, first.options) == (5, {"cars": 3})
+    assert (first.episodes, first.options, first.processes) == (5, {"cars": 3}, True)
     assert second.disturbance.seed == 2
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.faults.data import STREAMS
-from tests.faults.fake_env import FakeEnv, fake_vector
+from tests.faults.noise import noise, noise_rows
 from tests.faults.test_wrapper_single import broken
 from wiser.faults import SensorFaults
 
@@ -16,7 +16,7 @@ def run(env, steps):
 @pytest.mark.parametrize("name", STREAMS)
 def test_an_episode_does_not_depend_on_how_the_last_one_went(name):
     scenario = broken(name, intensity=0.6)
-    short, long = SensorFaults(FakeEnv(), scenario), SensorFaults(FakeEnv(), scenario)
+    short, long = SensorFaults(noise(), scenario), SensorFaults(noise(), scenario)
     for env, steps in ((short, 1), (long, 8)):
         env.reset(seed=1)
         run(env, steps)
@@ -29,7 +29,7 @@ def test_an_episode_does_not_depend_on_how_the_last_one_went(name):
 
 @pytest.mark.parametrize("name", ["lag", "freeze"])
 def test_the_first_frame_of_an_episode_is_never_an_old_one(name):
-    inner = FakeEnv()
+    inner = noise()
     env = SensorFaults(inner, broken(name))
     for seed in range(3):
         obs, _ = env.reset(seed=seed)
@@ -40,7 +40,7 @@ def test_the_first_frame_of_an_episode_is_never_an_old_one(name):
 
 
 def test_drift_starts_at_zero_again():
-    inner = FakeEnv()
+    inner = noise()
     env = SensorFaults(inner, broken("drift", sensors=("imu",)))
     for seed in range(2):
         obs, _ = env.reset(seed=seed)
@@ -50,7 +50,7 @@ def test_drift_starts_at_zero_again():
 
 
 def test_onset_counts_from_each_reset():
-    env = SensorFaults(fake_vector(2, length=5), broken("blackout", onset=3))
+    env = SensorFaults(noise_rows(2, length=5), broken("blackout", onset=3))
     env.reset(seed=0)
     seen = [env.step(np.zeros(2, int))[4]["broken_sensors"][:, 1].tolist() for _ in range(11)]
     one_episode = [False, False, False, True, True, True]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.faults.fake_env import FakeEnv, fake_vector
+from tests.faults.noise import noise, noise_rows
 from tests.faults.test_wrapper_single import broken
 from wiser.faults import SensorFaults
 
@@ -12,7 +12,7 @@ ACT = np.zeros(3, int)
 
 
 def test_break_and_heal_one_row():
-    env = SensorFaults(fake_vector(3), QUIET)
+    env = SensorFaults(noise_rows(3), QUIET)
     env.reset(seed=0)
     env.break_sensor("front", "blackout", 1.0, row=1)
     obs, *_, info = env.step(ACT)
@@ -25,7 +25,7 @@ def test_break_and_heal_one_row():
 
 
 def test_it_works_before_reset_and_stays_across_episodes_until_healed():
-    env = SensorFaults(FakeEnv(), QUIET)
+    env = SensorFaults(noise(), QUIET)
     env.break_sensor("front", "blackout")
     for seed in range(2):
         assert not env.reset(seed=seed)[0]["front"].any()
@@ -36,7 +36,7 @@ def test_it_works_before_reset_and_stays_across_episodes_until_healed():
 
 
 def test_faults_add_up_and_intensities_can_be_changed():
-    env = SensorFaults(FakeEnv(), QUIET)
+    env = SensorFaults(noise(), QUIET)
     env.reset(seed=0)
     env.break_sensor("front", "blackout", 1.0)
     env.break_sensor("front", "glare", 0.5)
@@ -48,7 +48,7 @@ def test_faults_add_up_and_intensities_can_be_changed():
 
 
 def test_healing_overrules_the_scenario_until_the_next_episode():
-    env = SensorFaults(FakeEnv(), broken("blackout"))
+    env = SensorFaults(noise(), broken("blackout"))
     assert not env.reset(seed=0)[0]["front"].any()
     env.heal_sensor("front")
     obs, *_, info = env.step(0)
@@ -58,7 +58,7 @@ def test_healing_overrules_the_scenario_until_the_next_episode():
 
 
 def test_the_scenario_draws_the_same_numbers_whatever_is_done_by_hand():
-    plain, touched = (SensorFaults(FakeEnv(), broken("gaussian", proportion=0.5)) for _ in range(2))
+    plain, touched = (SensorFaults(noise(), broken("gaussian", proportion=0.5)) for _ in range(2))
     plain.reset(seed=0)
     touched.reset(seed=0)
     touched.break_sensor("depth", "gaussian")
@@ -67,7 +67,7 @@ def test_the_scenario_draws_the_same_numbers_whatever_is_done_by_hand():
 
 
 def test_mistakes_are_named():
-    env = SensorFaults(fake_vector(3), QUIET)
+    env = SensorFaults(noise_rows(3), QUIET)
     with pytest.raises(ValueError, match="no sensor 'rear'"):
         env.break_sensor("rear", "glare")
     with pytest.raises(ValueError, match="no sensor 'rear'"):

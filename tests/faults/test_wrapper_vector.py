@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from tests.faults.fake_env import FakeEnv, fake_vector
+from tests.faults.noise import noise, noise_rows
 from tests.faults.test_wrapper_single import broken, play
 from wiser.faults import FAULTS, SensorFaults, VectorSensorFaults, absent_rows
 
@@ -13,15 +13,15 @@ LENGTHS = (4, 5, 6, 7, 8, 9, 10, 11)  # rows end at different times
 
 
 def vector_of(lengths, mode, scenario):
-    env = fake_vector(len(lengths), mode)
+    env = noise_rows(len(lengths), mode)
     for inner, length in zip(env.envs, lengths, strict=True):
-        inner.unwrapped._length = length
+        inner.unwrapped.ends = ((length, "dies"),)
     return SensorFaults(env, scenario)
 
 
 def single_histories(scenario, episodes):
     """For each row the list of (obs, info) of some episodes, from single environments."""
-    envs = [SensorFaults(FakeEnv(length), scenario, row=row) for row, length in enumerate(LENGTHS)]
+    envs = [SensorFaults(noise(length), scenario, row=row) for row, length in enumerate(LENGTHS)]
     return [play(env, episodes, seed=row) for row, env in enumerate(envs)]
 
 
@@ -88,7 +88,7 @@ def test_disabled_with_reset_mask_rows_equal_single_environments(name):
 
 
 def test_missing_in_some_rows_is_masked_and_in_all_rows_absent():
-    env = SensorFaults(fake_vector(4), broken("missing", intensity=1.0, onset=100))
+    env = SensorFaults(noise_rows(4), broken("missing", intensity=1.0, onset=100))
     env.reset(seed=0)
     env.break_sensor("front", "missing", row=2)
     obs = env.step(np.zeros(4, int))[0]
@@ -99,7 +99,7 @@ def test_missing_in_some_rows_is_masked_and_in_all_rows_absent():
 
 
 def test_untouched_sensors_are_passed_on_and_the_environment_keeps_its_arrays():
-    inner = fake_vector(3)
+    inner = noise_rows(3)
     env = SensorFaults(inner, broken("glare"))
     obs, _ = env.reset(seed=0)
     assert obs["depth"] is inner._observations["depth"]
@@ -108,7 +108,7 @@ def test_untouched_sensors_are_passed_on_and_the_environment_keeps_its_arrays():
 
 
 def test_wrappers_can_be_stacked():
-    inner = SensorFaults(fake_vector(3), broken("missing", intensity=0.5))
+    inner = SensorFaults(noise_rows(3), broken("missing", intensity=0.5))
     env = SensorFaults(inner, broken("glare", intensity=1.0))
     obs, _ = env.reset(seed=0)
     for _ in range(8):
@@ -119,14 +119,14 @@ def test_wrappers_can_be_stacked():
 
 
 def test_info_follows_the_convention_of_vector_environments():
-    _, info = SensorFaults(fake_vector(3), broken("glare", intensity=0.5)).reset(seed=0)
+    _, info = SensorFaults(noise_rows(3), broken("glare", intensity=0.5)).reset(seed=0)
     assert info["broken_sensors"].shape == info["fault_intensity"].shape == (3, 4)
     assert info["_broken_sensors"].all()
     np.testing.assert_array_equal(info["fault_intensity"], [[0, 0.5, 0, 0]] * 3)
 
 
 def test_a_vector_environment_must_state_its_autoreset_mode():
-    env = fake_vector(2)
+    env = noise_rows(2)
     env.metadata = {}
     with pytest.raises(ValueError, match="autoreset_mode"):
         SensorFaults(env, broken("glare"))

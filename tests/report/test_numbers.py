@@ -8,10 +8,10 @@ import yaml
 
 from tests.report.synthetic import add, cell
 from wiser.envs.domain import find_task, references
-from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.contenders import CONTENDERS
-from wiser.evaluate.statistics import Estimate
+from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.plan import Plan
+from wiser.evaluate.statistics import Estimate
 from wiser.faults import FAULTS
 from wiser.report import alarms, failures, overall, resilience, search, style, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
@@ -247,9 +247,22 @@ def test_the_preset_for_surprise_leaves_one_sensor_whole() -> None:
 
 
 def test_no_two_methods_and_no_two_faults_look_alike() -> None:
-    for looks in (list(map(style.look, [*CONTENDERS, "no method"])), list(style.looks(sorted(FAULTS)).values())):
-        assert len({(look["color"], look["marker"]) for look in looks}) == len(looks)
-    assert len({style.look(method)["color"] for method in CONTENDERS}) == len(CONTENDERS)
+    own = [f"mine {number}" for number in range(9)]
+    for found in (style.looks_of_methods([*CONTENDERS, *own]), style.looks_of_methods(own), style.looks(sorted(FAULTS))):
+        assert len({(look["color"], look["marker"]) for look in found.values()}) == len(found)
+    known = style.looks_of_methods(CONTENDERS)
+    assert len({look["color"] for look in known.values()}) == len(CONTENDERS)
+    assert style.looks_of_methods(["mine", "reject"])["reject"] == known["reject"], "the same in every figure"
+
+
+def test_one_number_of_failures_is_set_against_clean_sensors(tmp_path) -> None:
+    """An agent with one sensor can lose no more; where intensities vary too, that is another figure."""
+    add(tmp_path, [5.0], failures=0)
+    add(tmp_path, [3.0], failures=1)
+    (exhibit,) = failures.exhibits(read_sweep(tmp_path))
+    assert exhibit.tables[0].title.startswith("Stop Sign: score, clean and with 1 sensor broken")
+    add(tmp_path, [4.0], failures=1, intensity=0.5)
+    assert failures.panels(read_sweep(tmp_path)) == []
 
 
 def test_every_measure_has_its_figure_and_its_table(tmp_path) -> None:

@@ -1,6 +1,6 @@
 """The closed loop: what each moment says, by hand in a fake world, and the same episodes in waves of any size."""
 
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_moments_follow_the_world(model) -> None:
     assert [bool(moment.terminated[0]) for moment in moments[:4]] == [False, False, True, False]
     assert moments[5].truncated.tolist() == [True, True]
     assert [moment.reward[1] for moment in moments[:3]] == [fake_world.reward_of(1, 0, step) for step in (1, 2, 3)]
-    for before, after in zip(moments[:2], moments[1:3], strict=True):
+    for before, after in pairwise(moments[:3]):
         assert after.obs["where"][:, 3].tolist() == before.action.tolist()
 
 
@@ -54,6 +54,20 @@ def test_the_truth_is_that_of_the_sensors_of_the_agent(model) -> None:
     assert not moments[0].broken.any()
     assert moments[1].intensity[:, column].tolist() == [0.5, 0.5]
     assert moments[1].broken.sum() == 2
+
+
+def test_an_agent_that_names_its_sensors_in_another_order_has_the_same_truth(model) -> None:
+    sensors, actions = fake_world.described()
+    other = tiny.model(sensors[::-1], actions, tower="patch")
+    env = BROKEN.apply(make_rows(fake_world.VECTOR, 2))
+    moment = next(islice(drive(env, Guard(other, "none", rows=2), 0), 1, 2))
+    assert dict(zip(moment.verdict.sensors, moment.broken[0], strict=True)) == {"where": False, "glow": True}
+
+
+def test_readings_are_prepared_before_anybody_looks(model) -> None:
+    env = make_rows(fake_world.VECTOR, 2)
+    dark = drive(env, Guard(model, "none", rows=2), 0, lambda obs: {**obs, "glow": obs["glow"] * 0})
+    assert not any(moment.obs["glow"].any() for moment in islice(dark, 3))
 
 
 def test_a_scorebook_by_hand(model) -> None:
@@ -87,6 +101,15 @@ def test_waves_of_any_size_drive_the_same_episodes(model, rows) -> None:
     )
     assert [episode.index for episode in parts] == list(range(20))
     assert whole == parts
+
+
+def test_who_is_watched_is_drawn_in_the_wave_that_drives_it(model) -> None:
+    trial = Trial(fake_world.SINGLE, 10, 0, rows=8)
+    shown = [
+        {row: picture.shape for row, picture in next(wave.moments).pictures.items()}
+        for wave in waves(trial, model, lambda env, rows, seed: Guard(model, rows=rows), watched=(9,))
+    ]
+    assert shown == [{}, {1: (160, 256, 3)}]
 
 
 def test_environments_are_closed(model, monkeypatch) -> None:

@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Dict
 
 from tests import fake_world, tiny
 from tests.train.test_collect import CONFIG, collector, held
 from wiser.commands import train as command
+from wiser.options import from_words, to_words
 from wiser.train import checkpoint, loop, ship
 from wiser.train.collect import Collector, describe
 from wiser.train.config import TrainConfig, stack
 from wiser.train.experience import replay_fields
 from wiser.train.learner import Learner
 from wiser.train.loop import Run, build_model, train
-from wiser.options import from_words, to_words
 from wiser.train.replay import Replay
 from wiser.worldmodel import store
 
@@ -39,6 +40,13 @@ def test_options_reach_the_environment() -> None:
     assert held(made)["first"][0].tolist() == [True, False, False, False, False, True]
     with pytest.raises(ValueError, match=r"cannot make tests/Single-v0.*wings"):
         describe(replace(SINGLE, env_options={"wings": 2}))
+
+
+def test_a_run_names_its_environment(capsys) -> None:
+    with pytest.raises(ValueError, match="name an environment"):
+        build_model(stack(["nano"]))
+    assert command.train(["nano"]) == 2
+    assert "name an environment (--env ID), or a preset" in capsys.readouterr().err
 
 
 def test_options_come_from_the_command_line_and_from_yaml(tmp_path, monkeypatch) -> None:
@@ -200,7 +208,7 @@ class TestEnvironmentsAreClosed:
 
     def test_when_a_model_is_built_or_cannot_be(self, monkeypatch) -> None:
         build_model(RUN)
-        monkeypatch.setattr(fake_world, "CHOICES", fake_world.Dict())
+        monkeypatch.setattr("tests.fake_world.world.CHOICES", Dict())
         with pytest.raises(ValueError, match="actions must be"):
             build_model(RUN)
 

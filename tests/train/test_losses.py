@@ -7,9 +7,9 @@ from torch import Tensor
 
 from tests import tiny
 from tests.train.test_unroll import SENSORS, part_of, sequences
+from wiser.train.config import TrainConfig
 from wiser.train.losses import world_model_loss
 from wiser.train.unroll import Sequences, Unrolled, observe
-from wiser.train.config import TrainConfig
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import features
 from wiser.worldmodel.protocol import Belief

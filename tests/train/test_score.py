@@ -22,3 +22,9 @@ def test_every_episode_counts_to_its_own_end(first: int) -> None:
     assert found["score_std"] == pytest.approx(np.std(scores))
     assert found["length"] == pytest.approx(2.5)
     assert found["success"] == pytest.approx(0.5), "half of those episodes end in what this world calls success"
+
+
+def test_the_world_is_the_one_that_was_trained_in() -> None:
+    model = tiny.model(*fake_world.described(), tower="patch")
+    config = TrainConfig(env=fake_world.STAGGERED, env_options={"ends": [[5, "dies"]]})
+    assert evaluate(config, model, 2)["length"] == 5

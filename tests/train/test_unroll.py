@@ -5,12 +5,11 @@ import pytest
 import torch
 
 from tests import tiny
-from wiser.train.losses import world_model_loss
-from wiser.train.unroll import Sequences, observe
-from wiser.train.warmstart import start_at_data
 from wiser.train.config import TrainConfig
-from wiser.train.unroll import straight_through
+from wiser.train.losses import world_model_loss
+from wiser.train.unroll import Sequences, observe, straight_through
 from wiser.train.variants import dropout_masks
+from wiser.train.warmstart import start_at_data
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.latents import one_hot_mode, one_hot_sample
 from wiser.worldmodel.protocol import Belief

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from wiser.envs.domain import known_tasks
+from wiser.envs.domain import find_task, known_tasks
 from wiser.evaluate.treatments import find_treatment
 from wiser.worldmodel.store import CONFIG, SHIPPED
 
@@ -27,6 +29,8 @@ class Choice:
     """Of the episode, of the faults and of the guards."""
     blind_limit: int | None = None
     """Steps without a trusted sensor after which the environment's safe action is taken, if it has one."""
+    env_options: Mapping[str, Any] = field(default_factory=dict)
+    """What to tell the environment."""
 
     def __post_init__(self) -> None:
         for treatment in self.treatments:
@@ -60,15 +64,22 @@ class Catalogue:
     """{name or folder: the environment it was trained in, empty if not known}."""
 
     def choose(
-        self, env: str | None, agent: str | None, left: str, right: str, seed: int, blind_limit: int | None = None
+        self,
+        env: str | None,
+        agent: str | None,
+        left: str,
+        right: str,
+        seed: int,
+        blind_limit: int | None = None,
+        env_options: Mapping[str, Any] | None = None,
     ) -> Choice:
         """Fill in what was not said, and offer what was said from now on."""
         home = self.agents.get(agent or "") or next(filter(None, self.agents.values()), next(iter(self.envs)))
         env = env or home
         agent = agent or self.agent_for(env)
-        self.envs.setdefault(env, env)
+        self.envs.setdefault(env, find_task(env).title)
         self.agents.setdefault(agent, "")
-        return Choice(env, agent, left, right, seed, blind_limit)
+        return Choice(env, agent, left, right, seed, blind_limit, env_options or {})
 
     def agent_for(self, env: str) -> str:
         """An agent that was trained there, or any; one that may lose sensors if there is a choice."""

@@ -54,7 +54,10 @@ class Orders:
             wanted["seed"] = order["seed"]
 
         def choose(it: Simulation) -> None:
-            it.restart(replace(it.session.choice, **wanted))
+            now = it.session.choice
+            if wanted.get("env", now.env) != now.env:
+                wanted["env_options"] = {}  # they were the other environment's
+            it.restart(replace(now, **wanted))
             it.told = f"Seed {it.session.choice.seed} of {self.catalogue.envs[it.session.choice.env]}."
 
         return choose

@@ -13,6 +13,7 @@ from wiser.envs.domain import domain_of
 from wiser.evaluate.treatments import find_treatment
 from wiser.faults import FAULTS, Signal
 from wiser.guard.calibration import beside
+from wiser.options import to_words
 from wiser.record import About, Recorder, Recording
 from wiser.record.step import Step
 from wiser.worldmodel.protocol import WorldModel
@@ -40,7 +41,7 @@ class Session:
 
     def _begin(self, choice: Choice, agent: WorldModel) -> None:
         treatments = [replace(find_treatment(name), blind_limit=choice.blind_limit) for name in choice.treatments]
-        sides = tuple(Side(agent, choice.env, treatment, choice.seed) for treatment in treatments)
+        sides = tuple(Side(agent, choice.env, how, choice.seed, choice.env_options) for how in treatments)
         self.close()
         self.choice, self.agent, self.sides = choice, agent, sides
         self.lanes = name_lanes(choice.treatments)
@@ -124,9 +125,11 @@ class Session:
 
 def command(choice: Choice) -> str:
     """What opens a cockpit with this choice; the clicks are yours."""
-    given = {name: value for name, value in asdict(choice).items() if value is not None}
-    options = {f"--{name.replace('_', '-')}": str(value) for name, value in given.items()}
-    return shlex.join(["wiser", "cockpit", *(part for pair in options.items() for part in pair)])
+    given = asdict(choice)
+    options = to_words(given.pop("env_options"))
+    words = [(f"--{name.replace('_', '-')}", str(value)) for name, value in given.items() if value is not None]
+    words += [("--env-options", *options)] * bool(options)
+    return shlex.join(["wiser", "cockpit", *(word for pair in words for word in pair)])
 
 
 def name_lanes(treatments: tuple[str, str]) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wiser.envs.domain import domain_of
@@ -17,10 +17,10 @@ from wiser.worldmodel.protocol import WorldModel
 class Side:
     """Steps one copy of the episode. Sides with the same seed and the same clicks see the same faults, draw by draw."""
 
-    def __init__(self, agent: WorldModel, env: str, treatment: Treatment, seed: int) -> None:
+    def __init__(self, agent: WorldModel, env: str, treatment: Treatment, seed: int, options: Mapping[str, Any]) -> None:
         self.agent, domain = agent, domain_of(env)
         unbroken = Scenario(faults=("missing",), sensors=1, intensity=0.0, seed=seed)
-        trial = Trial(env, 1, seed, unbroken)
+        trial = Trial(env, 1, seed, unbroken, options)
         self.env: Any = trial.make(1, 0, [sensor.name for sensor in agent.sensors], pictures=True)
         check_fit(agent, self.env, env)
         self.book = Scorebook(domain, 1, trial.limit)

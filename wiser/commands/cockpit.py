@@ -7,6 +7,7 @@ import webbrowser
 from rich.console import Console
 
 from wiser.extras import install_hint
+from wiser.options import NO_OPTIONS, Options
 from wiser.threads import use_threads
 
 
@@ -17,6 +18,7 @@ def cockpit(
     right: str = "greedy",
     seed: int = 0,
     blind_limit: int | None = None,
+    env_options: Options = NO_OPTIONS,
     speed: float = 10.0,
     host: str = "127.0.0.1",
     port: int = 8765,
@@ -32,6 +34,7 @@ def cockpit(
         right: how the right side does.
         seed: of the episode and of everything random in it.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
+        env_options: what to tell the environment, each value as YAML has it.
         speed: steps a second to begin with; 10 is real time, 0 as fast as possible.
         host: address to listen on; the default is reachable from this machine only.
         port: to listen on; 0 takes a free one.
@@ -53,7 +56,8 @@ def cockpit(
     try:
         catalogue = Catalogue()
         listening = server.listen(host, port)
-        simulation = Simulation(Session(catalogue.choose(env, agent, left, right, seed, blind_limit)), Board(), speed)
+        choice = catalogue.choose(env, agent, left, right, seed, blind_limit, env_options)
+        simulation = Simulation(Session(choice), Board(), speed)
     except ValueError as error:
         console.print(str(error), style="red", markup=False)
         return 2

@@ -27,6 +27,7 @@ def evaluate(
     rows: int | None = None,
     seed: int | None = None,
     env_options: Options = NO_OPTIONS,
+    processes: bool = False,
     record: Path | None = None,
     threads: int | None = None,
 ) -> int:
@@ -46,6 +47,7 @@ def evaluate(
         rows: environments side by side; all episodes at once by default.
         seed: of the first episode; by default those that no published figure uses.
         env_options: what to tell the environment, each value as YAML has it.
+        processes: step each environment in a process of its own; worth it where a simulator is slow.
         record: write the first episode of every treatment to this file: .html, .mp4, .gif, .rrd or .npz.
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
@@ -68,6 +70,6 @@ def evaluate(
     elif (broken, intensity, proportion, onset) != (1, 1.0, 1.0, 0):
         raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
     chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in treatments}
-    trial = Trial(find_task(env).env, episodes, first, scenario, env_options, rows)
+    trial = Trial(find_task(env).env, episodes, first, scenario, env_options, rows, processes=processes)
     compare(load(agent), agent, chosen, trial, record)
     return 0

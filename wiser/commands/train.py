@@ -57,7 +57,7 @@ def _train(names: list[str], words: list[str]) -> int:
 
 def _value_of(option: str, words: list[str]) -> str | None:
     """What an option is given, before all of them are read."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words, ""][1:], strict=True):
         if word == option or word.startswith(f"{option}="):
             return following if word == option else word.partition("=")[2]
     return None

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
@@ -142,20 +143,42 @@ def spec_of(env: str) -> Any:
 
     The module may lie in the current folder.
     """
-    module, _, name = env.rpartition(":")
-    if module and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
+    module, name = _split(env)
     try:
-        if module:
-            import_module(module)
+        _import(module)
         return gym.spec(name)
     except (ImportError, gym.error.Error) as error:
         raise ValueError(f"no environment {env!r}: {error}") from error
 
 
+def _split(env: str) -> tuple[str, str]:
+    """The module that is to be imported first, if any, and the id without it."""
+    module, _, name = env.rpartition(":")
+    return module, name
+
+
+def _import(module: str) -> None:
+    if module:
+        if os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
+        import_module(module)
+
+
+def _described(name: str) -> tuple[Domain, Task | None]:
+    """The domain and the task of a task's name or an environment's id, whose module may be what registers them."""
+    module, bare = _split(name)
+    with suppress(ImportError):  # a ledger can be read where its environment is not installed
+        _import(module)
+    for domain in _DOMAINS:
+        for task in domain.tasks:
+            if bare in (task.name, _split(task.env)[1]):
+                return domain, task
+    return _ANY, None
+
+
 def domain_of(env: str) -> Domain:
-    """The domain of an environment's id."""
-    return next((domain for domain in _DOMAINS for task in domain.tasks if task.env == env), _ANY)
+    """The domain of an environment's id, or of a task's name."""
+    return _described(env)[0]
 
 
 def known_tasks() -> tuple[Task, ...]:
@@ -165,27 +188,31 @@ def known_tasks() -> tuple[Task, ...]:
 
 def references(task: str) -> tuple[float, float] | None:
     """Scores of a random policy and of an expert in a described task; None if nobody measured them."""
-    for known in known_tasks():
-        if task in (known.name, known.env) and known.random is not None and known.expert is not None:
-            return known.random, known.expert
-    return None
+    _, known = _described(task)
+    if known is None or known.random is None or known.expert is None:
+        return None
+    return known.random, known.expert
+
+
+def floor_of(task: str) -> float | None:
+    """Score of a random policy in a described task, the 0 of resilience; None if nobody measured it."""
+    _, known = _described(task)
+    return None if known is None else known.random
 
 
 def measures_of(task: str) -> Mapping[str, Measure]:
     """What episodes of a task are judged by besides their score; the task is named as in ledgers."""
-    for domain in _DOMAINS:
-        if any(task in (known.name, known.env) for known in domain.tasks):
-            return domain.measures
-    return _ANY.measures
+    return domain_of(task).measures
 
 
 def find_task(name: str) -> Task:
     """A task by its name or by its environment's id; an undescribed environment is a task with that id for a name."""
-    for task in known_tasks():
-        if name in (task.name, task.env):
-            return task
+    _, task = _described(name)
+    module, bare = _split(name)
+    if task is not None:
+        return replace(task, env=name) if module else task
     try:
-        return Task(name, name, name.rpartition("/")[2], spec_of(name).max_episode_steps)
+        return Task(name, name, bare.rpartition("/")[2], spec_of(name).max_episode_steps)
     except ValueError as error:
         known = ", ".join(task.name for task in known_tasks())
         raise ValueError(f"unknown task {name!r}: neither one of {known}, nor a Gymnasium id ({error})") from error

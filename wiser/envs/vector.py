@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorWrapper
 
 from wiser.envs.domain import Rows, domain_of, spec_of
 
@@ -51,7 +51,41 @@ def _make(spec: Any, rows: int, sensors: tuple[str, ...], processes: bool, kwarg
             return made
         made.close()  # its single environments can be wrapped
     mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
-    return gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=[partial(as_sensors, names=sensors)], **kwargs)
+    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=[partial(as_sensors, names=sensors)], **kwargs)
+    return InProcesses(made, spec.id) if processes else made
+
+
+class InProcesses(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Environments in processes of their own: if one of them fails all are ended, and a RuntimeError says why."""
+
+    def __init__(self, env: Rows, name: str) -> None:
+        super().__init__(env)
+        self.name = name
+
+    def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Reset all of them."""
+        return self._ask(partial(self.env.reset, seed=seed, options=options))
+
+    def step(self, actions: Any) -> Any:
+        """Step all of them."""
+        return self._ask(partial(self.env.step, actions))
+
+    def _ask(self, do: Callable[[], Any]) -> Any:
+        try:
+            return do()
+        except Exception as error:
+            self._end()
+            died = isinstance(error, EOFError | ConnectionError)
+            why = "its process died" if died else f"{type(error).__name__}: {error}"
+            raise RuntimeError(f"{self.name} failed in a process of its own: {why}") from error
+
+    def _end(self) -> None:
+        """Gymnasium would ask the processes to close, and wait for an answer of the one that is no more."""
+        made: Any = self.env.unwrapped
+        for process in made.processes:
+            process.terminate()
+            process.join()
+        made.closed = True
 
 
 def as_sensors(env: gym.Env[Any, Any], names: Sequence[str] = ()) -> gym.Env[Any, Any]:
@@ -61,6 +95,8 @@ def as_sensors(env: gym.Env[Any, Any], names: Sequence[str] = ()) -> gym.Env[Any
         env = gym.wrappers.TransformObservation(env, lambda reading: {ONLY: reading}, space)
     if not isinstance(env.observation_space, gym.spaces.Dict):
         raise ValueError(f"observations must be a Dict of sensors or one Box, got {env.observation_space}")
+    if missing := [name for name in names if name not in env.observation_space.spaces]:
+        raise ValueError(f"no sensor called {', '.join(missing)}; there are {', '.join(env.observation_space.spaces)}")
     if names:
         env = gym.wrappers.FilterObservation(env, tuple(names))
     return env

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wiser import seeds
-from wiser.envs.domain import find_task, measures_of
+from wiser.envs.domain import floor_of, measures_of
 from wiser.evaluate import statistics
 from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.records import Episode
@@ -97,14 +97,14 @@ def benchmark(
         the first one's clean score is the 1 of resilience.
     episodes: with the seeds from `seed` on; the same ones, with the same faults, for all treatments.
     rows: how many are driven side by side; None: all of them.
-    floor: the 0 of resilience, such as the score of a random policy. By default that score where it is known, as for
-        the driving tasks; elsewhere no resilience is given.
+    floor: the 0 of resilience, such as the score of a random policy. By default that score where it is known;
+        elsewhere no resilience is given.
     options: of the environment.
     """
     model = load(agent) if isinstance(agent, str) else agent
     named = dict(treatments) if isinstance(treatments, Mapping) else {name: find_treatment(name) for name in treatments}
     harms: dict[str, Disturbance | None] = {CLEAN: None, **_by_name(scenarios)}
-    floor = find_task(env).random if floor is None else floor
+    floor = floor_of(env) if floor is None else floor
     driven = {
         (harm, name): run_episodes(
             model, treatment, Trial(env, episodes, seed, disturbance, options or {}, rows)

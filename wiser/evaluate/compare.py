@@ -31,9 +31,9 @@ def compare(
     recorder = None if record is None else _recorder(model, name, trial, tuple(treatments), record)
     for lane, treatment in treatments.items():
         driven = _drive(model, treatment, trial, recorder, lane)
-        console.print(_line(lane, driven, trial), highlight=False)
+        console.print(_line(lane, driven, trial), highlight=False, soft_wrap=True)
     if recorder is not None and record is not None:
-        console.print(f"Recorded: {export(recorder.recording(), record)}")
+        console.print(f"Recorded: {export(recorder.recording(), record)}", soft_wrap=True)
 
 
 def _recorder(model: Any, agent: str, trial: Trial, lanes: tuple[str, ...], target: Path) -> Recorder:

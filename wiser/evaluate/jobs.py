@@ -27,6 +27,7 @@ def run_job(job: Job) -> tuple[list[Episode], float]:
         disturbance_of(cell),
         json.loads(cell.options) if cell.options else {},
         ROWS,
+        processes=job.processes,
     )
     episodes = run_episodes(find_agent(job.agent), job.treatment, trial)
     return episodes, time.perf_counter() - began

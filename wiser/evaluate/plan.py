@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from wiser import seeds
-from wiser.envs.domain import domain_of, find_task
+from wiser.envs.domain import domain_of
 from wiser.evaluate.contenders import Contender, agent_name, find_agent, find_contender, treatment_of
 from wiser.evaluate.records import CLEAN, Cell
 from wiser.evaluate.treatments import Treatment
@@ -30,6 +30,8 @@ class Job(NamedTuple):
     agent: str
     """The name to load it by."""
     treatment: Treatment
+    processes: bool = False
+    """Whether each environment has a process of its own, which changes no result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,7 @@ class Plan:
     disturbances: tuple[str, ...] = ()
     """Faults that break sensors, or novelties of the domain."""
     failures: tuple[int, ...] = (1,)
-    """How many sensors fail; 0 is the clean cell, the same for all disturbances."""
+    """How many sensors fail; 0 is the clean cell, the same for all disturbances. A novelty affects what it affects."""
     intensities: tuple[float, ...] = (1.0,)
     """How badly."""
     proportions: tuple[float, ...] = (1.0,)
@@ -62,6 +64,8 @@ class Plan:
     """Of every cell."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Of the environments."""
+    processes: bool = False
+    """Step each environment in a process of its own; worth it where a simulator is slow."""
 
     def __post_init__(self) -> None:
         if outside := [seed for seed in self.seeds if not 0 <= seed < MOST_SEEDS]:
@@ -133,17 +137,18 @@ class Plan:
                 "options": options,
             }
             for cell in self._harm(common):
-                yield Job(cell, agent, treatment)
+                yield Job(cell, agent, treatment, self.processes)
 
     def _harm(self, common: dict[str, Any]) -> Iterator[Cell]:
         """The cells of one contender: every way in which something, or nothing, is wrong."""
         if 0 in self.failures:
             yield Cell(**common, disturbance=CLEAN, intensity=0.0, proportion=0.0, failures=0)
         broken = [failures for failures in self.failures if failures]
+        novelties = domain_of(common["task"]).novelties
         for what, failures, intensity, share in product(
             self.disturbances, broken, self.intensities, self.proportions
         ):
-            name = what if self.severity == "default" else f"{what}/{self.severity}"
+            name = what if self.severity == "default" or what in novelties else f"{what}/{self.severity}"
             cell = Cell(
                 **common, disturbance=name, intensity=intensity, proportion=share, failures=failures, onset=self.onset
             )
@@ -155,7 +160,7 @@ def disturbance_of(cell: Cell) -> Any:
     """What is wrong in a cell, as a `Disturbance`; None in a clean one."""
     if cell.clean:
         return None
-    novelties = domain_of(find_task(cell.task).env).novelties
+    novelties = domain_of(cell.task).novelties
     if cell.disturbance in novelties:
         how = {"intensity": cell.intensity, "proportion": cell.proportion, "onset": cell.onset, "seed": cell.seed}
         return novelties[cell.disturbance](**how)

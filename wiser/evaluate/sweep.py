@@ -45,5 +45,5 @@ def run_plan(plan: Plan, folder: Path, episodes: int | None, engine: Engine, exp
         ledger.export(folder)
         if not has_arrow():
             console.print(f"No Parquet table without pyarrow: {install_hint('evaluate')}; CSV has it all.", markup=False)
-    console.print(f"{len(jobs)} cells in {ledger.path}")
+    console.print(f"{len(jobs)} cells in {ledger.path}", soft_wrap=True)
     return ledger

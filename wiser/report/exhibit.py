@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from wiser.envs.domain import references
 from wiser.evaluate.statistics import RESAMPLES, Estimate
 from wiser.report.results import Point, Setting, Sweep
 
@@ -70,6 +71,11 @@ def how_measured(points: Iterable[Point], interval: str = INTERVAL) -> str:
         f"{_span(episodes)} episodes per point ({'seed' if len(seeds) == 1 else 'seeds'} {_listed(seeds)}); "
         f"{interval}. {ONE_AGENT}"
     )
+
+
+def dashed(tasks: Iterable[str]) -> str:
+    """A sentence on the lines of reference, where any of the tasks has them."""
+    return "Dashed: the scripted expert and a random policy. " if any(map(references, tasks)) else ""
 
 
 def missing_from(sweep: Sweep, expected: Iterable[Setting]) -> str:

@@ -13,7 +13,7 @@ from wiser.envs.domain import measures_of, references
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
-from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, how_measured, missing_from
+from wiser.report.exhibit import Exhibit, Kind, Table, dashed, estimate_text, how_measured, missing_from, sensors
 from wiser.report.results import Point, Setting, Sweep, clean_setting
 
 SCORE = "score"
@@ -31,14 +31,22 @@ class Panel:
 
 
 def panels(sweep: Sweep, measure: str = SCORE) -> list[Panel]:
-    """All tasks, each under all disturbances; none if the sweep has fewer than two numbers of failures besides 0."""
-    if len({setting.failures for setting in sweep.faulty}) < 2:
+    """All tasks, each under all disturbances; none if it is not the number of failed sensors that the sweep varies."""
+    if not _varies_failures(sweep):
         return []
     return [
         Panel(task, what, {name: _curve(sweep, task, name, what, measure) for name in sweep.contenders})
         for task in sweep.tasks
         for what in sweep.disturbances
     ]
+
+
+def _varies_failures(sweep: Sweep) -> bool:
+    """Whether there are two numbers of failures, or one to set against clean sensors and nothing else that varies."""
+    numbers = {setting.failures for setting in sweep.faulty}
+    harms = {(setting.intensity, setting.proportion) for setting in sweep.faulty}
+    clean = any(setting.clean for setting in sweep.points)
+    return len(numbers) > 1 or (clean and len(numbers) == len(harms) == 1)
 
 
 def _curve(sweep: Sweep, task: str, contender: str, disturbance: str, measure: str) -> dict[int, Estimate]:
@@ -84,13 +92,14 @@ def draw(found: list[Panel], measure: str = SCORE) -> Figure:
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
     failures = sorted({failures for curve in panel.curves.values() for failures in curve})
+    looks = style.looks_of_methods(panel.curves)
     for contender, curve in panel.curves.items():
         # NaN where a cell is missing: the line breaks instead of bridging what nobody measured.
         value, low, high = (
             [getattr(curve[n], name) if n in curve else np.nan for n in failures] for name in ("value", "low", "high")
         )
-        axes.plot(failures, value, label=contender, **style.look(contender))
-        axes.fill_between(failures, low, high, color=style.look(contender)["color"], alpha=0.16, linewidth=0)
+        axes.plot(failures, value, label=contender, **looks[contender])
+        axes.fill_between(failures, low, high, color=looks[contender]["color"], alpha=0.16, linewidth=0)
     axes.set_xticks(failures)
 
 
@@ -113,7 +122,7 @@ def key_numbers(sweep: Sweep, task: str, measure: str = SCORE) -> Table:
         settings = [Setting(task, contender, what, *sweep.harshest, most) for what in sweep.disturbances]
         points = [sweep.points.get(setting) for setting in (clean_setting(task, contender), *settings)]
         rows.append((contender, *(_text(point, measure) for point in points)))
-    title = f"{style.spaced(task)}: {_word(task, measure)}, clean and with {most} sensors broken"
+    title = f"{style.spaced(task)}: {_word(task, measure)}, clean and with {sensors(most)} broken"
     if measure == SCORE and (known := references(task)):
         title += f" (random policy {known[0]:.0f}, expert {known[1]:.0f})"
     return Table(title, ("method", "clean", *sweep.disturbances), tuple(rows))
@@ -141,12 +150,12 @@ def _exhibit(sweep: Sweep, measure: str, name: str, title: str) -> Exhibit:
     expected = [s for p in found for c in sweep.contenders for s in _settings(sweep, p.task, c, p.disturbance)]
     points = [sweep.points[setting] for setting in expected if setting in sweep.points]
     intensity, proportion = sweep.harshest
-    dashed = "Dashed: the scripted expert and a random policy. " if measure == SCORE else ""
+    lines = dashed(sweep.tasks) if measure == SCORE else ""
     return Exhibit(
         name,
         title,
         f"Mean {_word(sweep.tasks[0], measure)} with that many sensors broken at {100 * proportion:g} % of the steps, "
-        f"intensity {intensity:g}; 0 is the clean cell, the same under every fault. {dashed}"
+        f"intensity {intensity:g}; 0 is the clean cell, the same under every fault. {lines}"
         + how_measured(points)
         + missing_from(sweep, expected),
         draw(found, measure),
@@ -156,4 +165,4 @@ def _exhibit(sweep: Sweep, measure: str, name: str, title: str) -> Exhibit:
     )
 
 
-KIND = Kind(TITLE, "It needs cells with two or more numbers of failed sensors: `wiser sweep driving-multi`.", exhibits)
+KIND = Kind(TITLE, "It needs cells with several numbers of failed sensors, such as `failures: [0, 1, 2]` in a plan.", exhibits)

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from wiser.envs.domain import references
+from wiser.envs.domain import floor_of
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
@@ -51,13 +51,13 @@ def resilience(task: str, faulty: Point | None, clean: Point | None) -> Estimate
 
     None without such episodes or a random policy's score, or if the clean score is no better than that.
     """
-    known = references(task)
-    if faulty is None or clean is None or known is None:
+    floor = floor_of(task)
+    if faulty is None or clean is None or floor is None:
         return None
     if (both := pairs(faulty, clean)) is None:
         return None
     clusters = both.episodes, both.episodes
-    return statistics.resilience(both.ours, both.theirs, known[0], np.random.default_rng(0), clusters)
+    return statistics.resilience(both.ours, both.theirs, floor, np.random.default_rng(0), clusters)
 
 
 def _setting(sweep: Sweep, task: str, method: str, fault: str) -> Setting:
@@ -128,4 +128,9 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     )
 
 
-KIND = Kind(TITLE, "It needs, for one method at least, its clean cell and a cell in which something breaks.", exhibits)
+KIND = Kind(
+    TITLE,
+    "It needs, for one method at least, its clean cell and a cell in which something breaks; and the score of a random "
+    "policy, which the domain of the environment tells (`Task.random`).",
+    exhibits,
+)

@@ -114,4 +114,4 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     )
 
 
-KIND = Kind(TITLE, f"It needs the methods {GREEDY} and {EXHAUSTIVE}: `wiser sweep driving-multi`.", exhibits)
+KIND = Kind(TITLE, f"It needs the methods {GREEDY} and {EXHAUSTIVE}, clean or broken, in one sweep.", exhibits)

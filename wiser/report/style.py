@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -32,7 +32,6 @@ _LOOKS = {
     "single": ("#882255", "<"), "filter": ("#DDCC77", ">"), "reject": ("#44AA99", "p"),
     "reject-reference": ("#332288", "h"), "predict": ("#AA4499", "d"),
 }  # fmt: skip
-_OTHER = ("#999933", "X")
 _COLOURS = ("#D55E00", "#E69F00", "#0072B2", "#CC79A7", "#009E73", "#882255", "#999933", "#56B4E9")
 """Of names that are no methods: the second blue comes last, and none is the ink of what is clean."""
 _MARKERS = "osvD^PX"
@@ -55,21 +54,32 @@ def house_style(name: str = "") -> Iterator[None]:
         yield
 
 
-def look(method: str) -> dict[str, Any]:
-    """Colour and marker of a method, or of anything else that has a name."""
-    colour, marker = _LOOKS.get(method, _OTHER)
-    return {"color": colour, "marker": marker}
+def looks_of_methods(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Colours and markers of methods: the library's have theirs everywhere, others what is left, in their order."""
+    names = list(names)
+    known = list(_LOOKS.values())
+    apart = [*known[::2], *known[1::2], *_pairs()]  # neighbours in the list are for methods that belong together
+    spare = cycle(dict.fromkeys(look for look in apart if look not in [_LOOKS.get(name) for name in names]))
+    return _by_name({name: _LOOKS.get(name) or next(spare) for name in names})
 
 
 def looks(names: list[str]) -> dict[str, dict[str, Any]]:
     """Colours and markers for names that are no methods, such as faults, in their order."""
-    pairs = zip(cycle(_COLOURS), cycle(_MARKERS), strict=False)
-    return {name: {"color": colour, "marker": marker} for name, (colour, marker) in zip(names, pairs, strict=False)}
+    return _by_name(dict(zip(names, cycle(_pairs()), strict=False)))
+
+
+def _pairs() -> list[tuple[str, str]]:
+    """All colours with all markers."""
+    return list(islice(zip(cycle(_COLOURS), cycle(_MARKERS), strict=False), len(_COLOURS) * len(_MARKERS)))
+
+
+def _by_name(found: dict[str, tuple[str, str]]) -> dict[str, dict[str, Any]]:
+    return {name: {"color": colour, "marker": marker} for name, (colour, marker) in found.items()}
 
 
 def spaced(task: str) -> str:
-    """A task's name in words."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", task)
+    """A task's name in words, without the module of an id."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", task.rpartition(":")[2])
 
 
 def slug(text: str) -> str:

@@ -249,5 +249,8 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
 
 
 KIND = Kind(
-    TITLE, "It needs cells with several intensities and several proportions: `wiser sweep driving-single`.", exhibits
+    TITLE,
+    "It needs cells with several intensities and several proportions: `intensities: [0.5, 1.0]` and "
+    "`proportions: [0.5, 1.0]` in a plan.",
+    exhibits,
 )

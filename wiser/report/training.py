@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 from wiser.envs.domain import known_tasks, references
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
-from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, how_measured, missing_from
+from wiser.report.exhibit import Exhibit, Kind, Table, dashed, estimate_text, how_measured, missing_from
 from wiser.report.failures import mean_score
 from wiser.report.results import ReportError, Sweep, clean_setting
 
@@ -73,10 +74,11 @@ def draw_runs(runs: list[Run]) -> Figure:
     tasks = list(dict.fromkeys(run.task for run in runs))
     figure, axes = style.panels(1, len(tasks), 2.1)
     named: dict[str, Artist] = {}
+    looks = style.looks_of_methods(dict.fromkeys(run.variant for run in runs))
     for panel, task in zip(axes[0], tasks, strict=True):
         for variant in dict.fromkeys(run.variant for run in runs if run.task == task):
             alike = [run for run in runs if (run.task, run.variant) == (task, variant)]
-            named.setdefault(variant, _plot_alike(panel, alike))
+            named.setdefault(variant, _plot_alike(panel, alike, looks[variant]))
         _reference_lines(panel, task)
         panel.set_title(style.spaced(task))
         panel.set_xlabel("updates")
@@ -85,9 +87,8 @@ def draw_runs(runs: list[Run]) -> Figure:
     return figure
 
 
-def _plot_alike(panel: Axes, runs: list[Run]) -> Artist:
+def _plot_alike(panel: Axes, runs: list[Run], look: dict[str, Any]) -> Artist:
     """One run with its interval; or several as thin lines, and their mean where all have been evaluated."""
-    look = style.look(runs[0].variant)
     if len(runs) == 1:
         (run,) = runs
         (line,) = panel.plot(run.updates, [score.value for score in run.scores], **look)
@@ -114,7 +115,7 @@ def learning_curves(runs: list[Run]) -> Exhibit:
         TITLE,
         f"Score on clean sensors during training, evaluated on {episodes} held-out episodes at a time. Several runs of "
         "a variant (seeds) are thin lines and their mean a thick one; a single run has a band, mean ± 1.96 standard "
-        "errors. Dashed: the scripted expert and a random policy.",
+        f"errors. {dashed(run.task for run in runs)}",
         draw_runs(runs),
         f"Learning curves of {len(runs)} training runs.",
         (Table(f"{TITLE}: last evaluation", ("task", "variant", "run", "updates", "score"), rows),),
@@ -138,10 +139,11 @@ def _variants(sweep: Sweep) -> list[str]:
 def draw_scores(found: dict[str, dict[str, Estimate]]) -> Figure:
     """One panel per task, one point with its interval per variant."""
     figure, axes = style.panels(1, len(found), 1.7)
+    looks = style.looks_of_methods(dict.fromkeys(name for scores in found.values() for name in scores))
     for panel, (task, scores) in zip(axes[0], found.items(), strict=True):
         for place, (variant, score) in enumerate(scores.items()):
             reach = [[score.value - score.low], [score.high - score.value]]
-            panel.errorbar(place, score.value, reach, capsize=2, markersize=4, **style.look(variant))
+            panel.errorbar(place, score.value, reach, capsize=2, markersize=4, **looks[variant])
         panel.set_xticks(range(len(scores)), list(scores))
         panel.set_xlim(-0.6, len(scores) - 0.4)
         _reference_lines(panel, task)
@@ -169,8 +171,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     yield Exhibit(
         "training",
         TITLE,
-        "Score of finished agents on clean sensors, all of them trusted. Dashed: the scripted expert and a random "
-        "policy. " + how_measured(points) + missing_from(sweep, expected),
+        f"Score of finished agents on clean sensors, all of them trusted. {dashed(sweep.tasks)}" + how_measured(points) + missing_from(sweep, expected),
         draw_scores(found),
         f"Clean scores of the agents {', '.join(variants)}, one panel per task.",
         (Table(f"{TITLE}: clean score", ("task", *variants), rows),),

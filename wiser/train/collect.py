@@ -29,6 +29,8 @@ from wiser.worldmodel.dreamer import DreamerV3
 
 def make_env(config: TrainConfig, rows: int) -> Rows:
     """Build the run's environment as a batch of `rows`."""
+    if not config.env:
+        raise ValueError("name an environment (--env ID), or a preset that has one: wiser train --help lists them")
     return make_rows(config.env, rows, config.sensors, config.env_options, config.processes)
 
 

@@ -26,8 +26,8 @@ CHANGEABLE = ("updates", "segment", "evaluate_every", "evaluate_episodes", "log_
 class TrainConfig:
     """One run. Presets are YAML files with some of these fields; later ones win, the command line last."""
 
-    env: str = "wiser/FourLane-v0"
-    """Gymnasium id of an environment whose observations are a Dict of sensors or one Box."""
+    env: str = ""
+    """Gymnasium id of an environment whose observations are a Dict of sensors or one Box; this or a preset names it."""
     env_options: Options = field(default_factory=dict)
     """What to tell the environment: KEY=VALUE ..., each value as YAML has it, such as continuous=true size=[64,64]."""
     processes: bool = False

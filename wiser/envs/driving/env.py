@@ -74,7 +74,7 @@ class DrivingVectorEnv(VectorEnv[Any, Any, Any]):
         self.sensors, self.size, self.copy = tuple(sensors), size, copy
         unknown = set(self.sensors) - set(SENSORS)
         if unknown:
-            raise ValueError(f"no sensor called {sorted(unknown)}; there are {SENSORS}")
+            raise ValueError(f"no sensor called {', '.join(sorted(unknown))}; there are {', '.join(SENSORS)}")
         drawn = [name for name in IMAGE_SENSORS if name in self.sensors and name not in self.world.renders]
         self.suite = SensorSuite(self.task, drawn, size, self.world.surface)
         self.single_observation_space = observation_space(self.sensors, size)
