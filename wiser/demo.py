@@ -53,7 +53,7 @@ def run_demo(agent: str, env: str, fault: str, broken: int, episodes: int, out: 
 
             def watch(wave: Wave, moment: Moment, record: RecordEpisode = record, task: TaskID = task) -> None:
                 record(wave, moment)
-                bar.update(task, completed=wave.start + wave.count - int(wave.book.running.sum()))
+                bar.update(task, completed=wave.start + wave.episodes - int(wave.book.running.sum()))
 
             driven[lane] = run_episodes(model, find_treatment(treatment), trial, watch, watched=(0,))
     console.print(_table(driven, about.title, env))

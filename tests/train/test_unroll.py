@@ -144,7 +144,7 @@ def test_a_few_updates_learn_something() -> None:
 
 @pytest.mark.parametrize("fusion", ["late", "channels"])
 def test_a_new_tower_takes_vectors_in_any_units_alike(fusion: str) -> None:
-    """Readings that differ by their units only make the same features, and how large they are is not lost on the way."""
+    """Readings that differ by their units only make the same features, and how large they are is not lost."""
     sensors = (tiny.image("camera"), tiny.vector("speed", 1))
     rng = torch.Generator().manual_seed(0)
     seen = {"camera": torch.zeros(4, 8, 16, 16, 3, dtype=torch.uint8), "speed": torch.randn((4, 8, 1), generator=rng)}

@@ -51,7 +51,8 @@ def _make(spec: Any, rows: int, sensors: tuple[str, ...], processes: bool, kwarg
             return made
         made.close()  # its single environments can be wrapped
     mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
-    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=[partial(as_sensors, names=sensors)], **kwargs)
+    shaped: list[Any] = [partial(as_sensors, names=sensors)]
+    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=shaped, **kwargs)
     return InProcesses(made, spec.id) if processes else made
 
 
@@ -62,7 +63,7 @@ class InProcesses(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         self.name = name
 
-    def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> Any:
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all of them."""
         return self._ask(partial(self.env.reset, seed=seed, options=options))
 

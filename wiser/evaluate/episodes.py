@@ -60,7 +60,7 @@ class Tally:
 
     def episodes(self, trial: Trial) -> list[Episode]:
         """One record per episode of the wave."""
-        results = self.book.results()[: self.wave.count]
+        results = self.book.results()[: self.wave.episodes]
         return [
             Episode(
                 index=self.wave.start + row,

@@ -16,7 +16,7 @@ class RecordEpisode:
     def __call__(self, wave: Wave, moment: Moment) -> None:
         """Add a step, if the episode is in this wave and still runs."""
         row = self.episode - wave.start
-        if not 0 <= row < wave.count or not wave.book.counted[row]:
+        if not 0 <= row < wave.episodes or not wave.book.counted[row]:
             return
         self.recorder.add(
             self.lane, moment.obs, moment.verdict, row=row, reward=moment.reward,

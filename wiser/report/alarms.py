@@ -55,7 +55,9 @@ def table(sweep: Sweep, task: str, found: dict[tuple[str, str], Detection]) -> T
     for (method, fault), detection in found.items():
         figures = detection.figures()
         cells = [
-            figure_text(figures[name], digits) if distrusts(sweep.treatments[method]) or name in OF_SURPRISE else NOTHING
+            figure_text(figures[name], digits)
+            if distrusts(sweep.treatments[method]) or name in OF_SURPRISE
+            else NOTHING
             for name, (_, digits) in COLUMNS.items()
         ]
         rows.append((method, fault, *cells))

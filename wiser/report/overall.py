@@ -58,7 +58,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     yield Exhibit(
         "overall",
         TITLE,
-        f"Scores as a share of the way from a random policy to the expert, over all settings in which something is wrong "
+        "Scores as a share of the way from a random policy to the expert, over all settings with something wrong "
         f"and that {first} was driven in too. Interquartile mean: without the lowest and the highest quarter of all "
         f"episodes. Better than {first}: probability that an episode scores higher than one of {first} in the same "
         f"setting, ties counted half. {how_measured(points, POOLED)}",
@@ -66,4 +66,6 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     )
 
 
-KIND = Kind(TITLE, "It needs two contenders in the same disturbed settings, and reference scores of the task.", exhibits)
+KIND = Kind(
+    TITLE, "It needs two contenders in the same disturbed settings, and reference scores of the task.", exhibits
+)

@@ -125,7 +125,9 @@ def _grid(
 
 def draw(found: list[Surface]) -> Figure:
     """The surfaces of one task: faults as rows, methods as columns, one height and colour scale."""
-    faults, methods = (list(dict.fromkeys(getattr(surface, name) for surface in found)) for name in ("disturbance", "contender"))
+    faults, methods = (
+        list(dict.fromkeys(getattr(surface, name) for surface in found)) for name in ("disturbance", "contender")
+    )
     size = (style.WIDTH * min(1, (len(methods) + 1) / 4), 1.5 * len(faults) + 0.3)
     figure = Figure(figsize=size)
     low, high = height_range(found)
@@ -143,7 +145,9 @@ def draw(found: list[Surface]) -> Figure:
         if row == 0:
             axes.set_title(surface.contender, y=1.0)
         if column == 0:
-            axes.text2D(-0.34, 0.5, surface.disturbance, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5)
+            axes.text2D(
+                -0.34, 0.5, surface.disturbance, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5
+            )
     figure.subplots_adjust(left=0.1, right=0.96, bottom=0.05, top=0.95, wspace=0.02, hspace=0.0)
     return figure
 

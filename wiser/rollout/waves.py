@@ -31,11 +31,11 @@ class Wave(NamedTuple):
 
     start: int
     """Number of the first of them in the trial."""
-    count: int
+    episodes: int
     """How many of the rows are episodes of the trial; the others only fill the wave."""
     book: Scorebook
     moments: Iterator[Moment]
-    """Until all `count` episodes are over; each moment is in the book already."""
+    """Until all of these episodes are over; each moment is in the book already."""
 
 
 def waves(

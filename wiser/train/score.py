@@ -20,7 +20,7 @@ def evaluate(
     for wave in waves(trial, model, lambda env, rows, seed: Guard(model, "none", rows=rows, seed=seed)):
         for _ in wave.moments:
             pass
-        results += wave.book.results()[: wave.count]
+        results += wave.book.results()[: wave.episodes]
     scores = [result.score for result in results]
     return {
         "score": float(np.mean(scores)),

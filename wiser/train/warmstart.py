@@ -24,7 +24,7 @@ _CONSTANT = 1e-3  # spread, on the symlog scale, below which a number is taken a
 
 @torch.no_grad()
 def start_at_data(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
-    """Let a new model begin with the mean colour of images and the mean and spread of vectors in `obs` (B, T, *shape)."""
+    """Let a new model begin with the mean colour of images, and the mean and spread of vectors, in `obs`."""
     _paint_the_mean(model, obs)
     for sensor, tower in model.fusion.vector_towers_by_sensor():
         seen = symlog(obs[sensor.name].float()).reshape(-1, sensor.size)  # (B * T, n)

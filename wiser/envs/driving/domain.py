@@ -44,7 +44,7 @@ def view(env: Rows, row: int) -> View:
     from wiser.envs.driving.outlook import Outlook
 
     rows: Any = env.unwrapped
-    if isinstance(rows, SyncVectorEnv):  # CARLA: one server each
+    if isinstance(env.unwrapped, SyncVectorEnv):  # CARLA: one server each
         return Outlook(rows.envs[row].unwrapped.batch.world).draw
     return Outlook(rows.world, row).draw
 
