@@ -104,7 +104,7 @@ def test_what_cannot_be_driven_is_refused_and_the_episode_goes_on(session):
             session.restart(Choice(env, session.choice.agent))
     with pytest.raises(ValueError, match="no model at"):
         session.restart(Choice(ENV, "nobody/knows"))
-    with pytest.raises(ValueError, match="unknown method 'best'"):
+    with pytest.raises(ValueError, match="unknown treatment 'best'"):
         Choice(ENV, session.choice.agent, right="best")
     assert session.choice.env == ENV
     run(session, 1)

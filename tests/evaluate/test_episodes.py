@@ -95,7 +95,7 @@ def test_treatments_prepare_what_the_guard_sees() -> None:
 def test_unknown_names_are_named() -> None:
     with pytest.raises(ValueError, match="there are base, augmented"):
         find_contender("best")
-    with pytest.raises(ValueError, match="there are none, random, greedy"):
+    with pytest.raises(ValueError, match="there are auto, none, random, greedy"):
         find_treatment("best")
     with pytest.raises(ValueError, match="no agents are shipped for CartPole-v1"):
         agent_name("CartPole-v1", "dropout")
