@@ -103,7 +103,8 @@ function axisTick(value, y, left, right) {
 
 /** Make a part of a drawing, as `element` makes one of the page. */
 function svg(tag, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const { namespaceURI } = document.querySelector("svg"); // of a button: so the page has no address in it, not even this one
+  const made = document.createElementNS(namespaceURI, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;
