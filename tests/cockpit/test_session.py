@@ -100,12 +100,12 @@ def test_the_end_is_the_end(session):
     assert [lane.method for lane in recording.lanes] == ["none", "greedy"]
     assert [lane.outcome for lane in recording.lanes] == ["out of time"] * 2
     assert [len(lane) for lane in recording.lanes] == [40, 40]
-    assert "--left none --right greedy --seed 0" in recording.about.command
+    assert "--left none --right auto --seed 0" in recording.about.command
 
 
 def test_what_cannot_be_driven_is_refused_and_the_episode_goes_on(session):
     run(session, 3)
-    wrong = (("wiser/StopSign-v0", "no sensor called radar"), ("nobody/Knows-v0", "no environment"))
+    wrong = (("wiser/StopSign-v0", "has no sensor|no sensor called"), ("nobody/Knows-v0", "no environment"))
     for env, message in wrong:
         with pytest.raises(ValueError, match=message):
             session.restart(Choice(env, session.choice.agent))

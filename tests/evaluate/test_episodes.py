@@ -114,7 +114,7 @@ def test_what_a_treatment_does_reaches_the_guard_and_its_eyes() -> None:
 def test_unknown_names_are_named() -> None:
     with pytest.raises(ValueError, match="there are base, augmented"):
         find_contender("best")
-    with pytest.raises(ValueError, match="there are none, random, greedy"):
+    with pytest.raises(ValueError, match="there are auto, none, random, greedy"):
         find_treatment("best")
     with pytest.raises(ValueError, match="no agents are shipped for CartPole-v1"):
         agent_name("CartPole-v1", "dropout")

@@ -23,7 +23,7 @@ class Choice:
     """A shipped agent, or a model folder."""
     left: str = "none"
     """Name of a treatment."""
-    right: str = "greedy"
+    right: str = "auto"
     """Name of a treatment."""
     seed: int = 0
     """Of the episode, of the faults and of the guards."""

@@ -23,7 +23,7 @@ from wiser.worldmodel.protocol import Sensor
 def about_episode(session: Session, sheet: Sheet, first: Sequence[Step]) -> dict[str, Any]:
     """What holds for a whole episode."""
     recorder = session.recorder
-    lanes = zip(session.lanes, session.choice.treatments, sheet.lanes, strict=True)
+    lanes = zip(session.lanes, session.choice.treatments, session.methods, sheet.lanes, strict=True)
     scores = {name for step in first for name, values in step.verdict.scores.items() if np.ndim(values) == 1}
     return {
         "kind": "episode",
@@ -31,7 +31,10 @@ def about_episode(session: Session, sheet: Sheet, first: Sequence[Step]) -> dict
         "measure": recorder.about.measure,
         "stepsPerSecond": recorder.about.steps_per_second,
         "sensors": [{**_form(sensor), "faults": session.faults_of(sensor.name)} for sensor in session.agent.sensors],
-        "lanes": [{"name": name, "method": method, "places": places} for name, method, places in lanes],
+        "lanes": [
+            {"name": name, "method": chosen, "meaning": method, "places": places}
+            for name, chosen, method, places in lanes
+        ],
         "scores": sorted(scores),
         "bands": recorder.bands,
     }

@@ -10,7 +10,7 @@ import numpy as np
 from wiser.cockpit.catalogue import Choice
 from wiser.cockpit.side import Side
 from wiser.envs.domain import domain_of
-from wiser.evaluate.treatments import find_treatment
+from wiser.evaluate.treatments import find_treatment, resolve_name
 from wiser.faults import FAULTS, Signal
 from wiser.guard.calibration import beside
 from wiser.options import to_words
@@ -49,7 +49,8 @@ class Session:
             f"{choice.agent} in the cockpit", choice.env, choice.agent, (choice.seed,), command(choice),
             steps_per_second=domain_of(choice.env).steps_per_second,
         )  # fmt: skip
-        lanes = dict(zip(self.lanes, choice.treatments, strict=True))
+        self.methods = tuple(resolve_name(name, agent) for name in choice.treatments)
+        lanes = dict(zip(self.lanes, self.methods, strict=True))
         self.recorder = Recorder(agent.sensors, lanes, about, beside(agent.folder, agent.digest), limit=LONGEST)
         self.steps = 0
         self._rng = np.random.default_rng(choice.seed)

@@ -15,7 +15,7 @@ def cockpit(
     env: str | None = None,
     agent: str | None = None,
     left: str = "none",
-    right: str = "greedy",
+    right: str = "auto",
     seed: int = 0,
     blind_limit: int | None = None,
     env_options: Options = NO_OPTIONS,
@@ -30,7 +30,8 @@ def cockpit(
     Args:
         env: Gymnasium id of the environment, such as wiser/StopSign-v0; by default one the agent was trained in.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
-        left: how the left side treats its sensors, by a treatment that `wiser eval` knows too.
+        left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, median, reject or
+            predict; auto is calibrated where the agent has a calibration, else greedy.
         right: how the right side does.
         seed: of the episode and of everything random in it.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.

@@ -24,8 +24,8 @@ def demo(
         env: where it drives.
         fault: what breaks sensors, 60 steps into every episode; `wiser faults` shows all of them.
         broken: how many fail, drawn for each episode.
-        episodes: driven side by side; the first one is recorded.
-        out: folder of the page.
+        episodes: driven side by side; the best, the median and the worst for the guard can be watched.
+        out: folder of the pages.
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
     from wiser.demo import run_demo

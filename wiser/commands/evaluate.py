@@ -16,7 +16,7 @@ from wiser.spoken import spoken
 def evaluate(
     agent: Annotated[str, tyro.conf.Positional],
     env: Annotated[str, tyro.conf.Positional],
-    treatments: tuple[str, ...] = ("none", "greedy"),
+    treatments: tuple[str, ...] = ("none", "auto"),
     fault: str | None = None,
     broken: int = 1,
     intensity: float = 1.0,
@@ -36,7 +36,8 @@ def evaluate(
     Args:
         agent: a shipped agent or a model folder.
         env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form package.module:Name-v0.
-        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict.
+        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict; auto is
+            calibrated where the agent has a calibration, else greedy.
         fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
         broken: how many fail, drawn for each episode.
         intensity: how badly; 0 is clean, 1 severe.
@@ -54,7 +55,7 @@ def evaluate(
     from wiser import seeds
     from wiser.envs.domain import find_task
     from wiser.evaluate.compare import compare
-    from wiser.evaluate.treatments import find_treatment
+    from wiser.evaluate.treatments import find_treatment, resolve_name
     from wiser.faults import Scenario
     from wiser.rollout import Trial
     from wiser.threads import use_threads
@@ -69,7 +70,9 @@ def evaluate(
         )
     elif (broken, intensity, proportion, onset) != (1, 1.0, 1.0, 0):
         raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
-    chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in treatments}
+    model = load(agent)
+    names = [resolve_name(name, model) for name in treatments]
+    chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in names}
     trial = Trial(find_task(env).env, episodes, first, scenario, env_options, rows, processes=processes)
-    compare(load(agent), agent, chosen, trial, record)
+    compare(model, agent, chosen, trial, record)
     return 0

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wiser.envs.domain import Rows, domain_of
-from wiser.guard import Guard, Health, Judge, Rejection, judge_by_name
+from wiser.guard import AUTO, Guard, Health, Judge, Rejection, find_judge, preferred_judge
 from wiser.guard.calibration import beside
 from wiser.worldmodel.protocol import WorldModel
 
@@ -54,10 +54,9 @@ class Treatment:
 
     def digest(self, agent: WorldModel) -> str:
         """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
-        judge = judge_by_name(self.judge)
+        judge, calibration = find_judge(self.judge, agent)
         content = [_plain(judge), self.median, _plain(self.health), self.blind_limit]
         if judge.needs:
-            calibration = beside(agent.folder, agent.digest)
             content.append(calibration.digest if calibration else None)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -67,6 +66,7 @@ class Treatment:
 
 
 TREATMENTS: dict[str, Treatment] = {
+    AUTO: Treatment(AUTO, about="the best way there is a calibration for: calibrated, or else greedy"),
     "none": Treatment(about="every sensor trusted"),
     "random": Treatment("random", about="a random mask at every step"),
     "greedy": Treatment("greedy", about="greedy selection by surprise"),
@@ -88,6 +88,11 @@ def find_treatment(name: str | Treatment) -> Treatment:
     if name not in TREATMENTS:
         raise ValueError(f"unknown treatment {name!r}; there are {', '.join(TREATMENTS)}")
     return TREATMENTS[name]
+
+
+def resolve_name(name: str, agent: WorldModel) -> str:
+    """The treatment that `auto` stands for with this agent; any other name is passed on."""
+    return preferred_judge(beside(agent.folder, agent.digest)) if name == AUTO else name
 
 
 def median_filter(images: NDArray[Any]) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wiser.record import Recorder, broken_now
 from wiser.rollout import Moment, Wave
-from wiser.worldmodel.protocol import WorldModel
+from wiser.worldmodel.protocol import Belief, WorldModel
 
 
 class RecordEpisode:
@@ -18,9 +18,11 @@ class RecordEpisode:
         row = self.episode - wave.start
         if not 0 <= row < wave.episodes or not wave.book.counted[row]:
             return
+        belief = Belief(moment.belief.deter[row : row + 1], moment.belief.stoch[row : row + 1])  # (1, D), (1, S, C)
         self.recorder.add(
-            self.lane, moment.obs, moment.verdict, row=row, reward=moment.reward,
+            self.lane, {name: reading[row] for name, reading in moment.obs.items()}, moment.verdict.row(row),
+            reward=moment.reward[row],
             broken=broken_now(moment.verdict.sensors, moment.intensity[row], self.fault),
-            prediction=self.agent.decode(moment.belief) if self.agent.decodes else None,
+            prediction=self.agent.decode(belief) if self.agent.decodes else None,
             view=moment.pictures.get(row), outcome=wave.book.outcome[row],
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """Which sensors to trust: health checks, surprise, and a judge that trusts some of them, all or none.
 
->>> guard = Guard(model, "greedy")
+>>> guard = Guard(model)
 >>> action, verdict = guard.act(observation)
 """
 
@@ -9,6 +9,7 @@ from wiser.guard.calibration import Calibration, CalibrationError
 from wiser.guard.guard import Guard
 from wiser.guard.health import Health
 from wiser.guard.judges import (
+    AUTO,
     JUDGES,
     Calibrated,
     Chain,
@@ -20,13 +21,16 @@ from wiser.guard.judges import (
     Rejection,
     Ruling,
     TrustAll,
+    find_judge,
     judge_by_name,
+    preferred_judge,
 )
 from wiser.guard.look import Look
 from wiser.guard.scores import SCORES, Score
 from wiser.guard.verdict import Mode, Verdict
 
 __all__ = [
+    "AUTO",
     "JUDGES",
     "SCORES",
     "Calibrated",
@@ -48,5 +52,7 @@ __all__ = [
     "Score",
     "TrustAll",
     "Verdict",
+    "find_judge",
     "judge_by_name",
+    "preferred_judge",
 ]

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from wiser.guard.actions import to_environment, to_model
-from wiser.guard.calibration import Calibration, beside
+from wiser.guard.calibration import Calibration
 from wiser.guard.draws import RowDraws
-from wiser.guard.health import Health, HealthMonitor
-from wiser.guard.judges import Evidence, Judge, Ruling, judge_by_name
+from wiser.guard.health import Health, HealthMonitor, warn_if_misshapen
+from wiser.guard.judges import AUTO, Evidence, Judge, Ruling, find_judge
 from wiser.guard.judges.judge import prior_where
 from wiser.guard.look import Look
 from wiser.guard.verdict import Mode, Verdict
@@ -25,17 +25,21 @@ from wiser.worldmodel.protocol import Belief, Prior, WorldModel
 class Guard:
     """Acts for a world-model agent and decides at every step which sensors to believe.
 
-    >>> guard = Guard(wiser.load("models/four-lane"))
+    >>> guard = Guard(wiser.load("four-lane/dropout"))
     >>> action, verdict = guard.act(observation)
 
     One guard follows one environment (`rows=None`, unbatched observations) or `rows` of them in lockstep. It never
     raises on a bad observation: it masks what it cannot use and says why in the verdict.
+
+    It remembers: what it believes rests on all observations of the episode so far. Tell it where another one begins,
+    with `guard.reset()` after `env.reset()`, or with `guard.act(observation, first=...)`, which in a batch says of
+    each row whether its observation is the first. Otherwise it takes the jump into the new episode for a surprise.
     """
 
     def __init__(
         self,
         model: WorldModel,
-        judge: str | Judge = "greedy",
+        judge: str | Judge = AUTO,
         *,
         rows: int | None = None,
         health: Health | None = None,
@@ -50,6 +54,7 @@ class Guard:
 
         judge: how to trust, a name from `JUDGES` (none, greedy, exhaustive, calibrated, random: which of several
             sensors; reject, predict: the readings as a whole) or an object, such as `Chain(Greedy(), Rejection())`.
+            `auto` is `calibrated` where there is a calibration, else `greedy`; `guard.judge` is what it came to.
         health: which checks run before the model looks.
         calibration: clean statistics; by default those beside the model's weights, where they are needed.
         blind_limit: steps without a trusted sensor after which the mode is FALLBACK.
@@ -58,6 +63,10 @@ class Guard:
         sample_actions: draw actions too, instead of taking the most likely one.
         seed: of those draws; row i draws from `seed + i`.
         """
+        if rows is not None and rows < 1:
+            raise ValueError(f"a guard follows at least 1 row, got rows={rows}; None is one unbatched environment")
+        if blind_limit is not None and blind_limit < 0:
+            raise ValueError(f"blind_limit must be at least 0 or None, got {blind_limit}")
         self.model, self.sample_latents, self.sample_actions = model, sample_latents, sample_actions
         self.blind_limit, self.fallback = blind_limit, fallback
         self.batched, self.rows = rows is not None, 1 if rows is None else rows
@@ -66,10 +75,8 @@ class Guard:
         self.device = self._belief.deter.device
         self.draws = RowDraws(seed, self.rows)
         self.monitor = HealthMonitor(model.sensors, self.rows, health or Health(), self.device)
-        chosen = judge_by_name(judge)
-        if calibration is None and chosen.needs:
-            calibration = beside(model.folder, model.digest)
-        self.sitting = chosen.start(model, self.rows, calibration)
+        self.judge, calibration = find_judge(judge, model, calibration)
+        self.sitting = self.judge.start(model, self.rows, calibration)
         self._action = self._belief.deter.new_zeros(self.rows, model.actions.size)
         self._blind = torch.zeros(self.rows, dtype=torch.long, device=self.device)
         self._first = torch.ones(self.rows, dtype=torch.bool, device=self.device)
@@ -97,6 +104,8 @@ class Guard:
             self.reset(first)
         begin = self._first
         readings = self.monitor.examine(obs if self.batched else [obs], begin, ages)
+        if self.evidence is None:
+            warn_if_misshapen(readings, self.rows if self.batched else None)
         prior, restarted = self._predict(begin)
         look = Look(self.model, prior, readings.obs, self.model.embed(readings.obs), readings.healthy)
         self.evidence = Evidence(look, begin, self._action, self.draws)

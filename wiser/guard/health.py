@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from wiser.worldmodel.protocol import Sensor
 
+MISSHAPEN = "shape "  # how the reason of a reading of the wrong shape begins
 _RANGE_SLACK = 1e-3  # share of the range a float reading may overshoot: resampling does that to honest sensors
 
 
@@ -35,6 +37,25 @@ class Readings(NamedTuple):
     obs: dict[str, Tensor]  # each (B, *shape)
     healthy: Tensor  # (B, N) bool
     reasons: list[dict[str, str]]  # per row: sensor -> why it is masked
+
+
+def warn_if_misshapen(readings: Readings, rows: int | None) -> None:
+    """Say aloud that every sensor of an observation has a wrong shape. It is a mistake of the caller, not of sensors.
+
+    rows: for which the readings are meant; None is one unbatched environment.
+    """
+    named = [(name, reason) for row in readings.reasons for name, reason in row.items()]
+    if bool(readings.healthy.any()) or not all(reason.startswith(MISSHAPEN) for _, reason in named):
+        return
+    name, reason = named[0]
+    meant = (
+        "one environment, unbatched (Guard(..., rows=N) takes batches)" if rows is None else f"batches of {rows} rows"
+    )
+    warnings.warn(
+        f"all sensors are masked and the guard drives blind, for none has the shape it expects: {name} has {reason}. "
+        f"This guard is for {meant}.",
+        stacklevel=4,
+    )
 
 
 class HealthMonitor:
@@ -165,7 +186,7 @@ def _convert(
             return None, "missing"
         x = value.detach() if isinstance(value, Tensor) else torch.from_numpy(_plain(value))
         if shape is not None and tuple(x.shape) != shape:
-            return None, f"shape {tuple(x.shape)} instead of {shape}"
+            return None, f"{MISSHAPEN}{tuple(x.shape)} instead of {shape}"
         if x.layout != torch.strided or x.is_complex():
             return None, f"{x.layout if x.layout != torch.strided else x.dtype} instead of plain numbers"
         if sensor is None or sensor.dtype != "uint8":

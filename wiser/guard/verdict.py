@@ -16,11 +16,15 @@ class Mode(IntEnum):
     FALLBACK = 3  # predictive for longer than is safe
 
 
-@dataclass(frozen=True, eq=False)
+ROWS_SHOWN = 8
+"""Of a batch, when it is printed."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
     """One step's decision. For a batch every field has a leading row axis; `verdict.row(i)` is one environment's.
 
-    Arrays are numpy or torch, as the observation was.
+    Arrays are numpy or torch, as the observation was. It prints as a line, or as one for each row.
     """
 
     sensors: tuple[str, ...]
@@ -43,9 +47,11 @@ class Verdict:
     """Whether the context was reset at this step: bool or (B,)."""
 
     @property
-    def trusted_sensors(self) -> tuple[str, ...]:
-        """Names of the trusted sensors (one environment; use `row(i)` on a batch)."""
-        return tuple(name for name, trusted in zip(self.sensors, self.trusted, strict=True) if bool(trusted))
+    def trusted_sensors(self) -> Any:
+        """Names of the trusted sensors: a tuple, or a list with one for each row."""
+        if self.trusted.ndim > 1:
+            return [self._names(row) for row in self.trusted]
+        return self._names(self.trusted)
 
     def row(self, index: int) -> Verdict:
         """Return the verdict on one environment of a batch."""
@@ -60,3 +66,23 @@ class Verdict:
             blind_steps=int(self.blind_steps[index]),
             reset=bool(self.reset[index]),
         )
+
+    def __repr__(self) -> str:
+        if self.trusted.ndim == 1:
+            return self._line()
+        rows = len(self.trusted)
+        lines = [f"row {index}: {self.row(index)}" for index in range(min(rows, ROWS_SHOWN))]
+        return "\n".join(lines + [f"... and {rows - ROWS_SHOWN} rows more"] * (rows > ROWS_SHOWN))
+
+    def _line(self) -> str:
+        trusted = f"{len(self.trusted_sensors)} of {len(self.sensors)} sensors trusted"
+        blind = f", {self.blind_steps} steps blind" if self.blind_steps > 1 else ""
+        alike = {
+            reason: [name for name, why in self.reasons.items() if why == reason] for reason in self.reasons.values()
+        }
+        why = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in alike.items())
+        return f"{self.mode.name}, {trusted}{blind}" + (f" ({why})" if why else "")
+
+    def _names(self, trusted: Any) -> tuple[str, ...]:
+        """Of the sensors that `trusted` (N,) is true for."""
+        return tuple(name for name, good in zip(self.sensors, trusted, strict=True) if bool(good))

@@ -11,6 +11,7 @@ from wiser.record.film import save_film, to_gif, to_mp4
 from wiser.record.recorder import Recorder, broken_now
 from wiser.record.recording import About, Lane, Recording, RecordingError
 from wiser.record.rrd import to_rrd
+from wiser.record.sample import Sample
 from wiser.record.web import to_html
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Recorder",
     "Recording",
     "RecordingError",
+    "Sample",
     "broken_now",
     "check_target",
     "export",

@@ -25,7 +25,7 @@ def sheets(frames: NDArray[np.uint8], exact: bool = True) -> dict[str, Any]:
     total, height, width, _ = frames.shape
     per_sheet = max(1, min(total, PIXELS // (height * width)))
     columns = math.ceil(math.sqrt(per_sheet * height / width))
-    quality = PHOTOGRAPH_QUALITY if width > PHOTOGRAPH else QUALITY
+    quality = QUALITY if exact and width <= PHOTOGRAPH else PHOTOGRAPH_QUALITY
     packed = (_tile(frames[t : t + per_sheet], columns) for t in range(0, total, per_sheet))
     images = [_data_uri(image, quality, exact) for image in packed]
     return {"width": width, "height": height, "columns": columns, "per_sheet": per_sheet, "images": images}

@@ -18,17 +18,21 @@ from numpy.typing import NDArray
 from wiser.guard import Mode
 from wiser.record.files import replacing
 from wiser.record.recording import Lane, Recording
+from wiser.record.sample import Sample
 from wiser.record.sheets import sheets
 from wiser.record.stillness import stale_steps
 from wiser.worldmodel.protocol import Sensor
 
 BARS = 64  # pixels of the square in which numbers are drawn as bars
 PAGE = Path(__file__).parent / "page"
-SCRIPTS = ("dom.js", "lane.js", "chart.js", "traces.js", "panel.js", "unpack.js", "replay.js")
+SCRIPTS = ("dom.js", "lane.js", "chart.js", "traces.js", "panel.js", "strip.js", "unpack.js", "replay.js")
 
 
-def to_html(recording: Recording, path: str | Path) -> Path:
-    """Write a page that replays the recording in any browser, also from a stick or an attachment."""
+def to_html(recording: Recording, path: str | Path, sample: Sample | None = None) -> Path:
+    """Write a page that replays the recording in any browser, also from a stick or an attachment.
+
+    With a `sample` it shows where the episode lies among all, and links to the pages of others in the same folder.
+    """
     script = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     style = (PAGE / "page.css").read_text(encoding="utf-8")
     parts = {
@@ -36,7 +40,7 @@ def to_html(recording: Recording, path: str | Path) -> Path:
         "policy": f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
         "style": style,
         "script": script,
-        "recording": inert_json(page_data(recording)),
+        "recording": inert_json(page_data(recording) | {"sample": sample and _sample(sample, recording.lanes)}),
     }
     template = (PAGE / "replay.html").read_text(encoding="utf-8")
     page = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)  # one pass: no part can name another
@@ -54,6 +58,20 @@ def page_data(recording: Recording) -> dict[str, Any]:
         "bands": recording.bands,
         "lanes": [_lane(lane, recording.sensors) for lane in recording.lanes],
     }
+
+
+def _sample(sample: Sample, lanes: Sequence[Lane]) -> dict[str, Any]:
+    """What `strip.js` reads."""
+    episodes = [
+        {
+            "number": number,
+            "scores": [float(sample.scores[lane.name][number]) for lane in lanes],
+            "label": sample.pages[number][0] if number in sample.pages else "",
+            "page": sample.pages[number][1] if number in sample.pages else "",
+        }
+        for number in sample.order
+    ]
+    return {"episodes": episodes, "sortedBy": sample.sorted_by, "shown": sample.shown}
 
 
 def inert_json(data: Any) -> str:

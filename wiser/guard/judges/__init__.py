@@ -1,5 +1,6 @@
 """Ways to trust, one file each; `judge.py` says what they have in common."""
 
+from wiser.guard.calibration import Calibration, beside
 from wiser.guard.judges.calibrated import Calibrated
 from wiser.guard.judges.chain import Chain
 from wiser.guard.judges.exhaustive import Exhaustive
@@ -8,8 +9,10 @@ from wiser.guard.judges.judge import Evidence, Judge, Measuring, Meter, Ruling, 
 from wiser.guard.judges.random_mask import RandomMask
 from wiser.guard.judges.rejection import Rejection
 from wiser.guard.judges.trust_all import TrustAll
+from wiser.worldmodel.protocol import WorldModel
 
 __all__ = [
+    "AUTO",
     "JUDGES",
     "Calibrated",
     "Chain",
@@ -24,7 +27,9 @@ __all__ = [
     "Ruling",
     "Sitting",
     "TrustAll",
+    "find_judge",
     "judge_by_name",
+    "preferred_judge",
 ]
 
 JUDGES: dict[str, Judge] = {
@@ -38,11 +43,34 @@ JUDGES: dict[str, Judge] = {
 }
 """Those that go by a name. Add your own."""
 
+AUTO = "auto"
+"""Stands for the first of `PREFERRED` whose needs a calibration meets."""
+PREFERRED = ("calibrated", "greedy")
+"""The best first. The last needs no calibration."""
+
+
+def find_judge(
+    judge: str | Judge, model: WorldModel, calibration: Calibration | None = None
+) -> tuple[Judge, Calibration | None]:
+    """The judge that a name stands for with this model, and a calibration: the one given, else that beside the weights.
+
+    The latter is looked for only where it matters.
+    """
+    if calibration is None and (judge == AUTO or judge_by_name(judge).needs):
+        calibration = beside(model.folder, model.digest)
+    return judge_by_name(preferred_judge(calibration) if judge == AUTO else judge), calibration
+
+
+def preferred_judge(calibration: Calibration | None) -> str:
+    """What `auto` stands for: the name of the best judge that can work with this calibration, or without one."""
+    known = calibration.scores.keys() if calibration else ()
+    return next(name for name in PREFERRED if all(need in known for need in JUDGES[name].needs))
+
 
 def judge_by_name(judge: str | Judge) -> Judge:
     """Resolve a name from `JUDGES`, or pass an object through."""
     if not isinstance(judge, str):
         return judge
     if judge not in JUDGES:
-        raise ValueError(f"unknown judge {judge!r}; choose from {', '.join(JUDGES)} or pass an object")
+        raise ValueError(f"unknown judge {judge!r}; choose from {', '.join((*JUDGES, AUTO))} or pass an object")
     return JUDGES[judge]

@@ -13,6 +13,7 @@ class Replay {
     this.playing = null;
     this.part = (id) => document.getElementById(id);
     this.#describe();
+    this.#buildStrip();
     this.#buildLanes();
     this.#buildTraces();
     this.#buildTransport();
@@ -91,6 +92,16 @@ class Replay {
     this.part("command").querySelector("code").textContent = command;
   }
 
+  /** Where this episode lies among all that were driven, if that is known. */
+  #buildStrip() {
+    const { sample, lanes, about } = this.recording;
+    if (!sample) return;
+    this.strip = new EpisodeStrip(sample, lanes, about.measure);
+    this.part("sample").append(...this.strip.parts);
+    this.part("sample").hidden = false;
+    if (this.strip.choices.length > 1) this.part("hint").append(` ${range(1, this.strip.choices.length).join(", ")} choose an episode.`);
+  }
+
   #buildLanes() {
     const { lanes, sensors, about, length } = this.recording;
     const go = (step) => this.jump(step);
@@ -137,6 +148,7 @@ class Replay {
       "+": () => this.changeSpeed(1), "=": () => this.changeSpeed(1), "-": () => this.changeSpeed(-1),
       p: () => this.#togglePredictions(), " ": () => this.toggle(),
     };
+    if (/^[1-9]$/.test(event.key)) this.strip?.choose(Number(event.key) - 1);
     const presses = event.key === " " && event.target.closest("button, summary"); // space means that button
     if (!keys[event.key] || presses) return;
     event.preventDefault();
