@@ -9,10 +9,14 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from wiser import __version__
+from wiser.spoken import INTERRUPTED
 
 COMMANDS = {
     "agents": ("wiser.commands.agents:agents", "list the agents that are here"),
-    "calibrate": ("wiser.commands.calibrate:calibrate", "measure what is normal for an agent and keep it beside its weights"),
+    "calibrate": (
+        "wiser.commands.calibrate:calibrate",
+        "measure what is normal for an agent and keep it beside its weights",
+    ),
     "cockpit": ("wiser.commands.cockpit:cockpit", "break an agent's sensors with a click and watch, on a live page"),
     "demo": ("wiser.commands.demo:demo", "drive with a shipped agent: clean, broken, broken and guarded"),
     "doctor": ("wiser.commands.doctor:doctor", "is all here that is needed, and what to do if not"),
@@ -36,6 +40,8 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
+    except KeyboardInterrupt:  # before the command itself, which says more, has begun
+        status = INTERRUPTED
     sys.exit(status)
 
 
