@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
-from wiser.options import NO_OPTIONS, Options
+from wiser.options import NO_OPTIONS, Agent, Env, Options
 from wiser.spoken import spoken
 
 
 @spoken()
 def evaluate(
-    agent: Annotated[str, tyro.conf.Positional],
-    env: Annotated[str, tyro.conf.Positional],
+    agent: tyro.conf.Positional[Agent],
+    env: tyro.conf.Positional[Env],
     treatments: tuple[str, ...] = ("none", "greedy"),
     fault: str | None = None,
-    broken: int = 1,
+    broken: int | None = None,
     intensity: float = 1.0,
     proportion: float = 1.0,
     onset: int = 0,
@@ -36,9 +35,10 @@ def evaluate(
     Args:
         agent: a shipped agent or a model folder.
         env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form package.module:Name-v0.
-        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict.
+        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject,
+            reject-reference, predict.
         fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
-        broken: how many fail, drawn for each episode.
+        broken: how many fail, drawn for each episode; 1 by default.
         intensity: how badly; 0 is clean, 1 severe.
         proportion: share of the steps at which they are broken.
         onset: first step at which anything breaks.
@@ -52,6 +52,7 @@ def evaluate(
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
     from wiser import seeds
+    from wiser.checks import at_least
     from wiser.envs.domain import find_task
     from wiser.evaluate.compare import compare
     from wiser.evaluate.treatments import find_treatment
@@ -61,13 +62,15 @@ def evaluate(
     from wiser.worldmodel.store import load
 
     use_threads(threads)
+    at_least(0, seed=seed)
     first = seeds.TRYING.start if seed is None else seed
     scenario = None
     if fault is not None:
+        count = 1 if broken is None else broken
         scenario = Scenario(
-            faults=(fault,), sensors=broken, intensity=intensity, proportion=proportion, onset=onset, seed=first
+            faults=(fault,), sensors=count, intensity=intensity, proportion=proportion, onset=onset, seed=first
         )
-    elif (broken, intensity, proportion, onset) != (1, 1.0, 1.0, 0):
+    elif (broken, intensity, proportion, onset) != (None, 1.0, 1.0, 0):
         raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
     chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in treatments}
     trial = Trial(find_task(env).env, episodes, first, scenario, env_options, rows, processes=processes)
