@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from wiser import __version__
+from wiser.spoken import INTERRUPTED
 
 COMMANDS = {
     "agents": ("wiser.commands.agents:agents", "list the agents that are here"),
@@ -39,6 +40,8 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
+    except KeyboardInterrupt:  # before the command itself, which says more, has begun
+        status = INTERRUPTED
     sys.exit(status)
 
 

@@ -1,4 +1,4 @@
-"""Options of an environment as the command line has them: `--env-options continuous=true size=[64,64]`."""
+"""What commands are given: agents, environments, and options of these: `--env-options continuous=true size=[64,64]`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+import tyro
 import yaml
 from tyro.constructors import PrimitiveConstructorSpec
+
+Agent = Annotated[str, tyro.conf.arg(metavar="AGENT")]
+"""A shipped agent by its name, or a model folder."""
+Env = Annotated[str, tyro.conf.arg(metavar="ENV")]
+"""A task by its name, or a Gymnasium id."""
 
 
 def from_words(words: Sequence[str]) -> dict[str, Any]:
@@ -36,6 +42,6 @@ Options = Annotated[
         str_from_instance=to_words,
     ),
 ]
-"""The type of such a field."""
+"""Options of an environment."""
 
 NO_OPTIONS: Mapping[str, Any] = {}

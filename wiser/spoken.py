@@ -23,8 +23,10 @@ def spoken(stopped: str = "Stopped.") -> Callable[[Callable[P, int]], Callable[P
         def run(*args: P.args, **kwargs: P.kwargs) -> int:
             try:
                 return command(*args, **kwargs)
+            except BrokenPipeError:  # nobody reads on, which is no mistake
+                raise
             except (ValueError, OSError, ImportError, RuntimeError) as error:
-                complain(str(error))
+                complain(_line(error))
                 return MISTAKE
             except KeyboardInterrupt:
                 complain(stopped, style="")
@@ -38,3 +40,15 @@ def spoken(stopped: str = "Stopped.") -> Callable[[Callable[P, int]], Callable[P
 def complain(text: str, style: str = "red") -> None:
     """Say it on standard error; brackets are meant as they stand."""
     Console(stderr=True).print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Say on standard error what may be meant so, and may not."""
+    complain(text, style="yellow")
+
+
+def _line(error: Exception) -> str:
+    """What went wrong, in one line."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from wiser.checks import at_least
 from wiser.envs.domain import find_task, known_tasks
 from wiser.evaluate.treatments import find_treatment
-from wiser.worldmodel.store import CONFIG, SHIPPED
+from wiser.rollout import home_of
+from wiser.worldmodel.store import SHIPPED, find, shipped
 
 LARGEST_SEED = 2**31 - 1  # that every environment takes
 
@@ -35,6 +37,7 @@ class Choice:
     def __post_init__(self) -> None:
         for treatment in self.treatments:
             find_treatment(treatment)
+        at_least(0, blind_limit=self.blind_limit)
         if not (isinstance(self.seed, int) and 0 <= self.seed <= LARGEST_SEED):
             raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, got {self.seed!r}")
 
@@ -49,9 +52,7 @@ def _titles() -> dict[str, str]:
 
 
 def _shipped() -> dict[str, str]:
-    homes = {task.agents: task.env for task in known_tasks() if task.agents}
-    names = sorted(config.parent.relative_to(SHIPPED).as_posix() for config in SHIPPED.glob(f"**/{CONFIG}"))
-    return {name: homes.get(name.split("/")[0], "") for name in names}
+    return {name: home_of(SHIPPED / name) or "" for name in shipped()}
 
 
 @dataclass
@@ -74,11 +75,12 @@ class Catalogue:
         env_options: Mapping[str, Any] | None = None,
     ) -> Choice:
         """Fill in what was not said, and offer what was said from now on."""
+        if agent is not None:
+            self.agents.setdefault(agent, home_of(find(agent)) or "")
         home = self.agents.get(agent or "") or next(filter(None, self.agents.values()), next(iter(self.envs)))
-        env = env or home
+        env = find_task(env or home).env
         agent = agent or self.agent_for(env)
         self.envs.setdefault(env, find_task(env).title)
-        self.agents.setdefault(agent, "")
         return Choice(env, agent, left, right, seed, blind_limit, env_options or {})
 
     def agent_for(self, env: str) -> str:

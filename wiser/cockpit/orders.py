@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from wiser.cockpit.catalogue import Catalogue
-from wiser.cockpit.simulation import Simulation
+from wiser.cockpit.simulation import FASTEST, Simulation
 
-FASTEST = 200.0  # steps a second that may be asked for; 0 is as fast as possible
 Order = dict[str, Any]
 Deed = Callable[[Simulation], None]
 

@@ -106,6 +106,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise ValueError(f"a host is an address of this machine, got {host!r}") from error
     if address.is_unspecified:
         raise ValueError(f"{host} would open the cockpit to every network: name the one address to listen on")
+    if not 0 <= port <= 65535:
+        raise ValueError(f"a port is a number from 0 to 65535, got {port}")
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
     try:
         return socket.create_server((str(address), port), family=family)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import threading
 import time
@@ -19,6 +20,8 @@ from wiser.record.step import Step
 from wiser.record.stillness import Stillness
 
 T = TypeVar("T")
+FASTEST = 200.0
+"""Steps a second that may be asked for; 0 is as fast as possible."""
 logger = logging.getLogger(__name__)
 
 
@@ -30,6 +33,8 @@ class Simulation:
 
     def __init__(self, session: Session, board: Board, speed: float = 10.0) -> None:
         """`speed` is in steps a second; 0 is as fast as possible."""
+        if not (math.isfinite(speed) and 0.0 <= speed <= FASTEST):
+            raise ValueError(f"speed is a number from 0 to {FASTEST:g} steps a second, got {speed}")
         self.session, self.board = session, board
         self.speed, self.paused, self.watchers, self.told = speed, False, 0, ""
         self._requests: queue.SimpleQueue[tuple[Future[Any], Callable[[Simulation], Any]]] = queue.SimpleQueue()

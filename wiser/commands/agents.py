@@ -9,6 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from wiser.spoken import spoken
+
 UNKNOWN = "–"
 
 
@@ -27,24 +29,23 @@ class Agent:
 
 
 def read_agent(name: str, folder: Path) -> Agent:
-    """Read an agent's config, training settings and card; what they do not say is a dash."""
-    import yaml
-
+    """Read an agent's config, home and card; what they do not say is a dash."""
+    from wiser.rollout import home_of
     from wiser.worldmodel.store import CONFIG
 
     config = json.loads((folder / CONFIG).read_text())["config"]
-    training, card = folder / "training.yaml", folder / "README.md"
-    settings = yaml.safe_load(training.read_text()) if training.exists() else {}
+    card = folder / "README.md"
     text = card.read_text() if card.exists() else ""
     return Agent(
         name,
-        settings.get("env", UNKNOWN),
+        home_of(folder) or UNKNOWN,
         tuple(sensor["name"] for sensor in config["sensors"]),
         _entry(text, "clean score", r"-?[\d.]+ ± [\d.]+"),
         _entry(text, "expert-normalised", r"-?[\d.]+"),
     )
 
 
+@spoken()
 def agents() -> int:
     """List the shipped agents: where each was trained, its sensors, and its score on clean ones as its card has it."""
     from wiser.worldmodel.store import SHIPPED, shipped

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 from rich.console import Console
 
-from wiser.options import NO_OPTIONS, Options
+from wiser.options import NO_OPTIONS, Agent, Env, Options
 from wiser.spoken import spoken
 
 
 @spoken()
 def calibrate(
-    agent: Annotated[str, tyro.conf.Positional],
-    env: Annotated[str, tyro.conf.Positional],
+    agent: tyro.conf.Positional[Agent],
+    env: tyro.conf.Positional[Env],
     rows: int = 16,
     steps: int = 1000,
     beginnings: int = 256,
@@ -38,14 +37,17 @@ def calibrate(
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
     from wiser import rollout, seeds
+    from wiser.checks import check_file, check_folder
     from wiser.envs.domain import find_task
     from wiser.threads import use_threads
     from wiser.worldmodel.store import load
 
     use_threads(threads)
     model, task, first = load(agent), find_task(env), seeds.CALIBRATION.start if seed is None else seed
-    found = rollout.calibrate(model, task.env, rows, steps, beginnings, first, options=env_options)
     where = out or model.folder
+    check_folder(where) if where.is_dir() else check_file(where)
+    rollout.mention_home(model, task.env)
+    found = rollout.calibrate(model, task.env, rows, steps, beginnings, first, options=env_options)
     found.save(where)
     frames = f"{rows * steps} frames and {beginnings} beginnings"
     Console().print(f"{agent}: {len(found.scores)} scores, {frames}: {where}", highlight=False)

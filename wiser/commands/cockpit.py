@@ -7,13 +7,15 @@ import webbrowser
 from rich.console import Console
 
 from wiser.extras import install_hint
-from wiser.options import NO_OPTIONS, Options
+from wiser.options import NO_OPTIONS, Agent, Env, Options
+from wiser.spoken import spoken
 from wiser.threads import use_threads
 
 
+@spoken("The cockpit is closed.")
 def cockpit(
-    env: str | None = None,
-    agent: str | None = None,
+    env: Env | None = None,
+    agent: Agent | None = None,
     left: str = "none",
     right: str = "auto",
     seed: int = 0,
@@ -28,7 +30,7 @@ def cockpit(
     """Two copies of an agent drive the same episode side by side, on a page where you break their sensors.
 
     Args:
-        env: Gymnasium id of the environment, such as wiser/StopSign-v0; by default one the agent was trained in.
+        env: a task (FourLane, StopSign, ...) or a Gymnasium id; by default where the agent was trained.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
         left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, median, reject or
             predict; auto is calibrated where the agent has a calibration, else greedy.
@@ -42,32 +44,25 @@ def cockpit(
         open: open a browser.
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
-    console = Console()
     try:
         from wiser.cockpit import server
-    except ImportError:
-        console.print(f"The cockpit needs a small web server: {install_hint('cockpit')}", markup=False)
-        return 2
+    except ImportError as error:
+        raise ImportError(f"The cockpit needs a small web server: {install_hint('cockpit')}") from error
     from wiser.cockpit.board import Board
     from wiser.cockpit.catalogue import Catalogue
     from wiser.cockpit.session import Session
     from wiser.cockpit.simulation import Simulation
+    from wiser.rollout import mention_home
 
     use_threads(threads)
-    try:
-        catalogue = Catalogue()
-        listening = server.listen(host, port)
-        choice = catalogue.choose(env, agent, left, right, seed, blind_limit, env_options)
-        simulation = Simulation(Session(choice), Board(), speed)
-    except ValueError as error:
-        console.print(str(error), style="red", markup=False)
-        return 2
+    console, catalogue = Console(), Catalogue()
+    session = Session(catalogue.choose(env, agent, left, right, seed, blind_limit, env_options))
+    simulation = Simulation(session, Board(), speed)
+    listening = server.listen(host, port)
+    mention_home(session.agent, session.choice.env)
     names = server.names_of(listening)
     console.print(f"The cockpit is at http://{names[0]}/ (Ctrl-C ends it)", soft_wrap=True)
     if open:
         webbrowser.open(f"http://{names[0]}/")
-    try:
-        server.server(server.build(simulation, catalogue, names)).run(sockets=[listening])
-    except KeyboardInterrupt:  # the server has shut down in good order and passes the signal on
-        console.print("The cockpit is closed.")
+    server.server(server.build(simulation, catalogue, names)).run(sockets=[listening])
     return 0

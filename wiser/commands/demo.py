@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wiser.options import Agent, Env
 from wiser.spoken import spoken
 
 
 @spoken()
 def demo(
-    agent: str = "four-lane/dropout",
-    env: str = "wiser/FourLane-v0",
+    agent: Agent = "four-lane/dropout",
+    env: Env = "wiser/FourLane-v0",
     fault: str = "glare",
     broken: int = 5,
     episodes: int = 16,
@@ -21,16 +22,27 @@ def demo(
 
     Args:
         agent: a shipped agent or a model folder.
-        env: where it drives.
+        env: where it drives: a task (FourLane, StopSign, ...) or a Gymnasium id.
         fault: what breaks sensors, 60 steps into every episode; `wiser faults` shows all of them.
         broken: how many fail, drawn for each episode.
         episodes: driven side by side; the best, the median and the worst for the guard can be watched.
         out: folder of the pages.
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
+    from wiser.checks import at_least, check_folder
     from wiser.demo import run_demo
+    from wiser.envs.domain import find_task
+    from wiser.evaluate.rehearse import rehearse
+    from wiser.faults import Scenario
+    from wiser.rollout import mention_home
     from wiser.threads import use_threads
+    from wiser.worldmodel.store import load
 
     use_threads(threads)
-    run_demo(agent, env, fault, broken, episodes, out)
+    at_least(1, episodes=episodes)
+    model, task = load(agent), find_task(env)
+    rehearse(model, task.env, {}, [Scenario(faults=(fault,), sensors=broken)], [])
+    check_folder(out)
+    mention_home(model, task.env)
+    run_demo(agent, task.env, fault, broken, episodes, out)
     return 0

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from wiser import __version__
 from wiser.extras import install_hint
+from wiser.spoken import spoken
 
 
 @dataclass(frozen=True)
@@ -197,6 +198,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
 )
 
 
+@spoken()
 def doctor() -> int:
     """Check the installation, say what is missing and how to get it. Returns 0 if all that is needed is there."""
     table = Table("", "part", "found", "what to do", title=f"wiser {__version__} doctor", title_justify="left")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
-from wiser.options import NO_OPTIONS, Options
+from wiser.options import NO_OPTIONS, Env, Options
 from wiser.spoken import spoken
 
 
 @spoken()
 def drive(
-    env: Annotated[str, tyro.conf.Positional],
+    env: tyro.conf.Positional[Env],
     out: Path | None = None,
     seed: int = 0,
     env_options: Options = NO_OPTIONS,
@@ -26,13 +25,17 @@ def drive(
         seed: the scenario.
         env_options: what to tell the environment, such as continuous=true, each value as YAML has it.
     """
+    from wiser.checks import at_least, check_file
     from wiser.drive import film
     from wiser.envs.domain import domain_of, find_task
-    from wiser.record import check_target, save_film
+    from wiser.record import save_film
 
+    at_least(0, seed=seed)
     task = find_task(env)
     target = out or Path(f"{task.name.replace('/', '-')}.mp4")
-    check_target(target)
+    if target.suffix not in (".mp4", ".gif"):
+        raise ValueError(f"cannot write {target}: a film ends in .mp4 or .gif")
+    check_file(target)
     frames, ending = film(task.env, seed, env_options)
     fps = domain_of(task.env).steps_per_second
     save_film(frames, target, round(fps))

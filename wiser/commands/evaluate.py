@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
-from wiser.options import NO_OPTIONS, Options
+from wiser.options import NO_OPTIONS, Agent, Env, Options
 from wiser.spoken import spoken
 
 
 @spoken()
 def evaluate(
-    agent: Annotated[str, tyro.conf.Positional],
-    env: Annotated[str, tyro.conf.Positional],
+    agent: tyro.conf.Positional[Agent],
+    env: tyro.conf.Positional[Env],
     treatments: tuple[str, ...] = ("none", "auto"),
     fault: str | None = None,
-    broken: int = 1,
+    broken: int | None = None,
     intensity: float = 1.0,
     proportion: float = 1.0,
     onset: int = 0,
@@ -39,7 +38,7 @@ def evaluate(
         treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict; auto is
             calibrated where the agent has a calibration, else greedy.
         fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
-        broken: how many fail, drawn for each episode.
+        broken: how many fail, drawn for each episode; 1 by default.
         intensity: how badly; 0 is clean, 1 severe.
         proportion: share of the steps at which they are broken.
         onset: first step at which anything breaks.
@@ -53,6 +52,7 @@ def evaluate(
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
     from wiser import seeds
+    from wiser.checks import at_least
     from wiser.envs.domain import find_task
     from wiser.evaluate.compare import compare
     from wiser.evaluate.treatments import find_treatment, resolve_name
@@ -62,13 +62,15 @@ def evaluate(
     from wiser.worldmodel.store import load
 
     use_threads(threads)
+    at_least(0, seed=seed)
     first = seeds.TRYING.start if seed is None else seed
     scenario = None
     if fault is not None:
+        count = 1 if broken is None else broken
         scenario = Scenario(
-            faults=(fault,), sensors=broken, intensity=intensity, proportion=proportion, onset=onset, seed=first
+            faults=(fault,), sensors=count, intensity=intensity, proportion=proportion, onset=onset, seed=first
         )
-    elif (broken, intensity, proportion, onset) != (1, 1.0, 1.0, 0):
+    elif (broken, intensity, proportion, onset) != (None, 1.0, 1.0, 0):
         raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
     model = load(agent)
     names = [resolve_name(name, model) for name in treatments]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
+from wiser.spoken import spoken
 
 
+@spoken()
 def faults(
     out: Path = Path("faults.png"),
     image: Path | None = None,
@@ -23,13 +24,12 @@ def faults(
         intensities: one column each, after the clean one.
         seed: of all draws.
     """
+    from wiser.checks import at_least, check_file
     from wiser.faults.gallery import gallery
     from wiser.faults.registry import APPLIES
 
-    try:
-        gallery(out, image, preset, intensities, seed)
-    except ValueError as error:
-        Console().print(str(error), style="red", markup=False)
-        return 2
+    at_least(0, seed=seed)
+    check_file(out)
+    gallery(out, image, preset, intensities, seed)
     print(f"{len(APPLIES['image'])} faults at intensities 0, {', '.join(map(str, intensities))}: {out}")
     return 0

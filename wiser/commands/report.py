@@ -8,9 +8,12 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
+from wiser.spoken import spoken, warn
 
+
+@spoken()
 def report(
-    results: Annotated[tuple[Path, ...], tyro.conf.Positional],
+    results: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[RESULTS ...]")],
     runs: Path | None = None,
     replays: tuple[Path, ...] = (),
     out: Path | None = None,
@@ -23,17 +26,10 @@ def report(
         replays: pages of episodes to link, as `wiser eval --record NAME.html` writes them; copied beside the report.
         out: where to write; by default `figures` in the folder of the sweep, or beside the folders of several.
     """
-    from wiser.evaluate import LedgerError
-    from wiser.report.results import ReportError
     from wiser.report.write import PAGE, write_report
 
-    console = Console()
-    try:
-        made, absent = write_report(results, runs, out, replays)
-    except (ReportError, LedgerError, OSError) as error:
-        console.print(str(error), style="red", markup=False)
-        return 2
+    made, absent = write_report(results, runs, out, replays)
     for title in absent:
-        console.print(f"[yellow]left out: {title}; the page says what it needs[/]")
-    console.print(f"{made / PAGE}")
+        warn(f"left out: {title}; the page says what it needs")
+    Console().print(f"{made / PAGE}")
     return 0

@@ -12,7 +12,7 @@ from wiser.spoken import spoken
 
 @spoken("Stopped. The same command goes on from here.")
 def sweep(
-    plan: Annotated[str, tyro.conf.Positional],
+    plan: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PLAN")],
     out: Path | None = None,
     episodes: int | None = None,
     engine: Literal["local", "ray"] = "local",
@@ -23,7 +23,8 @@ def sweep(
     """Run the cells of a plan that are not in its ledger yet. Stopped or killed, it goes on where it was.
 
     Args:
-        plan: a preset (quick, driving-multi, driving-single, ...) or a YAML file.
+        plan: a YAML file or a preset: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi,
+            driving-fresh-single.
         out: folder of the ledger; results/PLAN by default.
         episodes: of each cell, instead of the plan's.
         engine: processes on this machine, or a Ray cluster.

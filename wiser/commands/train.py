@@ -22,7 +22,7 @@ class Options:
     config: TrainConfig = field(default_factory=TrainConfig)
     """What the presets before the options leave to say."""
     out: Path | None = None
-    """Folder of the run; runs/PRESETS by default."""
+    """Folder of the run; runs/PRESETS by default, or runs/ENV without any."""
     resume: Path | None = None
     """Go on with the run in this folder; with --updates N, up to so many."""
 
@@ -45,7 +45,8 @@ def _train(names: list[str], words: list[str]) -> int:
         Options, args=words, default=Options(config=config), prog="wiser train PRESET ...",
         config=(tyro.conf.OmitArgPrefixes,), description=f"Presets: {', '.join(preset_names())}.",
     )  # fmt: skip
-    folder = options.resume or options.out or Path("runs") / "-".join(names).replace("/", "-")
+    called = "-".join(names or [options.config.env]).replace("/", "-").replace(":", "-")
+    folder = options.resume or options.out or Path("runs") / called
     try:
         _run(options.config, folder, console := Console())
     except KeyboardInterrupt:
@@ -57,9 +58,11 @@ def _train(names: list[str], words: list[str]) -> int:
 
 def _value_of(option: str, words: list[str]) -> str | None:
     """What an option is given, before all of them are read."""
-    for word, following in zip(words, [*words, ""][1:], strict=True):
-        if word == option or word.startswith(f"{option}="):
-            return following if word == option else word.partition("=")[2]
+    for place, word in enumerate(words):
+        if word == option:
+            return next(iter(words[place + 1 :]), None)
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
     return None
 
 

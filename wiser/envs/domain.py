@@ -18,6 +18,8 @@ import gymnasium as gym
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
 
+from wiser.names import perhaps
+
 Rows = VectorEnv[Any, Any, Any]
 
 
@@ -214,5 +216,8 @@ def find_task(name: str) -> Task:
     try:
         return Task(name, name, bare.rpartition("/")[2], spec_of(name).max_episode_steps)
     except ValueError as error:
-        known = ", ".join(task.name for task in known_tasks())
-        raise ValueError(f"unknown task {name!r}: neither one of {known}, nor a Gymnasium id ({error})") from error
+        known = [task.name for task in known_tasks()]
+        guess = perhaps(name, [*known, *(task.env for task in known_tasks())])
+        raise ValueError(
+            f"unknown task {name!r}{guess}: neither one of {', '.join(known)}, nor a Gymnasium id ({error})"
+        ) from error

@@ -35,7 +35,7 @@ def make_rows(
     spec = spec_of(env)
     try:
         made = _make(spec, rows, wanted, processes, kwargs | ({"render_mode": "rgb_array"} if pictures else {}))
-    except (gym.error.Error, ImportError, TypeError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         if pictures and not isinstance(error, ImportError):  # it may draw nothing
             return make_rows(env, rows, sensors, options, processes)
         raise ValueError(f"cannot make {env}: {error}") from error

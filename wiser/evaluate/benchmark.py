@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from wiser import seeds
-from wiser.envs.domain import floor_of, measures_of
+from wiser.envs.domain import find_task, floor_of, measures_of
 from wiser.evaluate import statistics
 from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.records import Episode
+from wiser.evaluate.rehearse import rehearse
 from wiser.evaluate.treatments import Treatment, find_treatment
 from wiser.faults import Scenario
-from wiser.rollout import Disturbance, Trial
+from wiser.rollout import Disturbance, Trial, away_from_home
 from wiser.worldmodel.protocol import WorldModel
 from wiser.worldmodel.store import load
 
@@ -92,7 +94,7 @@ def benchmark(
     """Compare ways of treating an agent's sensors.
 
     agent: a model, or the name of a shipped one or of a model folder.
-    env: Gymnasium id, also in the form `package.module:Name-v0`.
+    env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form `package.module:Name-v0`.
     scenarios: what breaks, by name; clean episodes are always driven too.
     treatments: names (auto, none, greedy, exhaustive, calibrated, random, median, reject, predict), or `Treatment`s by
         name; the first one's clean score is the 1 of resilience.
@@ -105,7 +107,12 @@ def benchmark(
     model = load(agent) if isinstance(agent, str) else agent
     named = dict(treatments) if isinstance(treatments, Mapping) else {name: find_treatment(name) for name in treatments}
     harms: dict[str, Disturbance | None] = {CLEAN: None, **_by_name(scenarios)}
-    floor = floor_of(env) if floor is None else floor
+    if not named:
+        raise ValueError("name at least one treatment, such as none or greedy")
+    floor, env = floor_of(env) if floor is None else floor, find_task(env).env
+    rehearse(model, env, options or {}, harms.values(), named.values())
+    if away := away_from_home(model, env):
+        warnings.warn(away, stacklevel=2)
     driven = {
         (harm, name): run_episodes(model, treatment, Trial(env, episodes, seed, disturbance, options or {}, rows))
         for name, treatment in named.items()

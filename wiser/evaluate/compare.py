@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from wiser.checks import check_file
 from wiser.envs.domain import domain_of, measures_of
 from wiser.evaluate import statistics
 from wiser.evaluate.benchmark import describe, mean_measures
 from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.records import Episode
+from wiser.evaluate.rehearse import rehearse
 from wiser.evaluate.treatments import Treatment
 from wiser.evaluate.watch import RecordEpisode
 from wiser.faults import Scenario
 from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, check_target, export
-from wiser.rollout import Trial
+from wiser.rollout import Trial, mention_home
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -28,6 +30,10 @@ def compare(
 ) -> None:
     """Print a line per treatment; with `record`, write their first episodes to that file."""
     console = Console()
+    if not treatments:
+        raise ValueError("name at least one treatment, such as none or greedy")
+    rehearse(model, trial.env, trial.options, [trial.disturbance], treatments.values(), trial.processes)
+    mention_home(model, trial.env)
     recorder = None if record is None else _recorder(model, name, trial, tuple(treatments), record)
     for lane, treatment in treatments.items():
         driven = _drive(model, treatment, trial, recorder, lane)
@@ -39,6 +45,7 @@ def compare(
 def _recorder(model: Any, agent: str, trial: Trial, lanes: tuple[str, ...], target: Path) -> Recorder:
     """A recorder whose recording can be written to `target`, which is checked before anything is driven."""
     check_target(target)
+    check_file(target)
     what = describe(trial.disturbance) if isinstance(trial.disturbance, Scenario) else "clean"
     speed = domain_of(trial.env).steps_per_second
     about = About(f"{agent}: {what}", trial.env, agent, (trial.seed,), steps_per_second=speed)

@@ -8,6 +8,7 @@ from typing import Any
 
 from wiser.envs.domain import find_task
 from wiser.evaluate.treatments import Treatment, find_treatment
+from wiser.names import perhaps
 from wiser.worldmodel.store import load
 
 
@@ -47,7 +48,7 @@ CONTENDERS: dict[str, Contender] = {
 def find_contender(name: str) -> Contender:
     """Look a contender up; an unknown name is a ValueError that lists the known ones."""
     if name not in CONTENDERS:
-        raise ValueError(f"unknown contender {name!r}; there are {', '.join(CONTENDERS)}")
+        raise ValueError(f"unknown contender {name!r}{perhaps(name, CONTENDERS)}; there are {', '.join(CONTENDERS)}")
     return CONTENDERS[name]
 
 

@@ -17,10 +17,12 @@ from wiser.evaluate.contenders import Contender, agent_name, find_agent, find_co
 from wiser.evaluate.records import CLEAN, Cell
 from wiser.evaluate.treatments import Treatment
 from wiser.faults import Scenario
+from wiser.names import perhaps
 
 PRESETS = Path(__file__).parent / "presets"
 SEEDS_APART = 10_000
 MOST_SEEDS = len(seeds.SWEEPS) // SEEDS_APART
+LISTS = ("tasks", "contenders", "agents", "disturbances", "failures", "intensities", "proportions", "seeds")
 
 
 class Job(NamedTuple):
@@ -73,7 +75,13 @@ class Plan:
         if not self.contenders and not self.agents:
             raise ValueError("a plan names contenders, or agents (and treatments)")
         if self.episodes < 1 or min(self.failures, default=0) < 0:
-            raise ValueError("a plan drives at least 1 episode in every cell, and at least 0 sensors fail")
+            raise ValueError(
+                "a plan drives at least 1 episode in every cell, and at least 0 sensors fail, got "
+                f"{self.episodes} episodes, failures {list(self.failures)}"
+            )
+        if empty := [name for name in ("tasks", "failures", "intensities", "proportions", "seeds", "treatments")
+                     if not getattr(self, name)]:  # fmt: skip
+            raise ValueError(f"a plan without {', '.join(empty)} has nothing to drive")
         if not self.disturbances and any(self.failures):
             raise ValueError("a plan names disturbances, unless nothing fails (failures: [0])")
 
@@ -87,6 +95,8 @@ class Plan:
             raise ValueError(f"unknown fields {sorted(unknown)} in plan; there are {', '.join(known)}")
         if "tasks" not in values:
             raise ValueError("a plan names its tasks")
+        if single := [name for name in LISTS if name in values and not isinstance(values[name], list)]:
+            raise ValueError(f"{single[0]} of a plan is a list, as in {single[0]}: [{values[single[0]]}]")
         fields_given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         return cls(**fields_given)
 
@@ -96,11 +106,12 @@ class Plan:
         path = PRESETS / f"{name_or_path}.yaml"
         path = path if path.is_file() else Path(name_or_path)
         if not path.is_file():
-            known = ", ".join(sorted(found.stem for found in PRESETS.glob("*.yaml")))
-            raise ValueError(f"no plan {name_or_path!r}: neither a file nor one of {known}")
+            known = sorted(found.stem for found in PRESETS.glob("*.yaml"))
+            guess = perhaps(name_or_path, known)
+            raise ValueError(f"no plan {name_or_path!r}{guess}: neither a file nor one of {', '.join(known)}")
         try:
             return cls.from_dict(yaml.safe_load(path.read_text()) or {})
-        except (yaml.YAMLError, TypeError) as error:
+        except (yaml.YAMLError, TypeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not a plan: {error}") from error
 
     @property

@@ -12,9 +12,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from wiser.checks import at_least
 from wiser.envs.domain import Rows, domain_of
 from wiser.guard import AUTO, Guard, Health, Judge, Rejection, find_judge, preferred_judge
 from wiser.guard.calibration import beside
+from wiser.names import perhaps
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -33,16 +35,21 @@ class Treatment:
     about: str = ""
     """One line for tables and captions."""
 
+    def __post_init__(self) -> None:
+        at_least(0, blind_limit=self.blind_limit)
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Treatment:
         """Read plain values, as a plan has them; `health` is a mapping, `judge` a name."""
         known = [field.name for field in fields(cls)]
+        if not isinstance(values, Mapping):
+            raise ValueError(f"a treatment is a mapping with some of {', '.join(known)}, got {values!r}")
         if unknown := set(values) - set(known):
             raise ValueError(f"unknown fields {sorted(unknown)} of a treatment; there are {', '.join(known)}")
         try:
             return cls(**{**values, "health": Health(**values.get("health", {}))})
         except TypeError as error:
-            raise ValueError(f"a treatment's health: {error}") from error
+            raise ValueError(f"not a treatment: {error}") from error
 
     def guard(self, agent: WorldModel, env: str, made: Rows, rows: int, seed: int) -> Guard:
         """Guard the agent in `rows` environments; one seed gives every treatment the same draws."""
@@ -86,7 +93,7 @@ def find_treatment(name: str | Treatment) -> Treatment:
     if isinstance(name, Treatment):
         return name
     if name not in TREATMENTS:
-        raise ValueError(f"unknown treatment {name!r}; there are {', '.join(TREATMENTS)}")
+        raise ValueError(f"unknown treatment {name!r}{perhaps(name, TREATMENTS)}; there are {', '.join(TREATMENTS)}")
     return TREATMENTS[name]
 
 

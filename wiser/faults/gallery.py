@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from wiser.faults.presets import PRESETS
 from wiser.faults.registry import APPLIES, apply
+from wiser.names import perhaps
 
 _FRAMES = 24  # faults of a stream are shown at the end of a moving sequence
 
@@ -25,7 +26,11 @@ def gallery(
 ) -> Path:
     """Draw every fault, a clean column first and then one for each intensity; on a drawn street without an image."""
     if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}; choose from {', '.join(PRESETS)}")
+        raise ValueError(f"unknown preset {preset!r}{perhaps(preset, PRESETS)}; choose from {', '.join(PRESETS)}")
+    if not intensities:
+        raise ValueError("name at least one intensity, such as 0.5")
+    if not cv2.haveImageWriter(str(out)):
+        raise ValueError(f"cannot write {out}: name a picture, such as faults.png")
     moving = _sequence(_street() if image is None else _read(image))  # (T, H, W, 3)
     strips = []
     for name in sorted(APPLIES["image"]):
@@ -51,7 +56,7 @@ def _sequence(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _read(path: Path) -> NDArray[np.uint8]:
-    picture = cv2.imread(str(path))
+    picture = cv2.imread(str(path)) if path.is_file() else None
     if picture is None:
         raise ValueError(f"{path} is not a readable picture")
     return cv2.cvtColor(cv2.resize(picture, (128, 128), interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2RGB).astype(

@@ -9,6 +9,7 @@ from wiser.faults import frames, streams
 from wiser.faults.fault import BOTH, Fault, Rng
 from wiser.faults.presets import PRESETS
 from wiser.faults.signal import Kind, Signal
+from wiser.names import perhaps
 
 FAULTS: dict[str, Fault] = {
     fault.name: fault
@@ -42,7 +43,7 @@ APPLIES: dict[Kind, tuple[str, ...]] = {
 def find(name: str) -> Fault:
     """The fault of that name."""
     if name not in FAULTS:
-        raise ValueError(f"unknown fault {name!r}; there are {', '.join(FAULTS)}")
+        raise ValueError(f"unknown fault {name!r}{perhaps(name, FAULTS)}; there are {', '.join(FAULTS)}")
     return FAULTS[name]
 
 
@@ -57,5 +58,5 @@ def apply(
 ) -> NDArray[Any]:
     """Break a batch x, (B, H, W, C) or (B, n), with the fault of that name; see `Fault.__call__`."""
     if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}; there are {', '.join(PRESETS)}")
+        raise ValueError(f"unknown preset {preset!r}{perhaps(preset, PRESETS)}; there are {', '.join(PRESETS)}")
     return find(name)(x, intensity, rng, severity=PRESETS[preset], signal=signal)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from wiser import seeds
+from wiser.checks import at_least
 from wiser.guard import Calibration, Calibrator
 from wiser.guard.judges import Measuring
 from wiser.rollout.fit import check_fit
@@ -33,11 +34,12 @@ def calibrate(
 
     First frames are summarised apart; they are rare, so `beginnings` episodes more are begun, and not driven.
     """
+    at_least(1, rows=rows, steps=steps, beginnings=beginnings)
     trial = Trial(env, rows, seed, options=options or {})
     calibrator = Calibrator(model, rows, scores, judges)
     with closing(trial.make(rows, 0, [sensor.name for sensor in model.sensors])) as made:
         check_fit(model, made, env)
-        begun = max(1, math.ceil(beginnings / rows))
+        begun = math.ceil(beginnings / rows)
         for number in range(begun):
             last = number == begun - 1
             for _ in islice(drive(made, calibrator.guard, seed + number * rows), steps + 1 if last else 1):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from wiser.checks import at_least
 from wiser.envs.domain import Rows, find_task
 from wiser.envs.vector import make_rows
 
@@ -50,9 +51,8 @@ class Trial:
     """Whether each environment has a process of its own."""
 
     def __post_init__(self) -> None:
-        for name in ("episodes", "rows", "longest"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+        at_least(1, episodes=self.episodes, rows=self.rows, longest=self.longest)
+        at_least(0, seed=self.seed)
 
     @property
     def limit(self) -> int:

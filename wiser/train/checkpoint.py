@@ -9,18 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import yaml
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
+from wiser.rollout.home import TRAINING
 from wiser.train.config import CHANGEABLE, TrainConfig
 from wiser.train.learner import Learner
 from wiser.train.replay import Replay
 from wiser.worldmodel.store import save, write_atomic
 
 STATE = "state.safetensors"
-TRAINING = "training.yaml"
-"""Beside an agent's weights: how it was trained, the environment first of all."""
 
 
 class Where(NamedTuple):
@@ -86,14 +85,17 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def _open(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    with safe_open(folder / STATE, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return tensors, json.loads(file.metadata()["about"])
+    try:
+        with safe_open(folder / STATE, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return tensors, json.loads(file.metadata()["about"])
+    except SafetensorError as error:
+        raise ValueError(f"{folder / STATE} is damaged ({error}): restore it from a copy, or begin anew") from error
 
 
 def begin(folder: Path, config: TrainConfig) -> None:
-    """Write the config of a run. One that is there may only be told anew what does not change what it was."""
-    if (folder / "config.yaml").exists():
+    """Write the config of a run. One that has come to a checkpoint may only be told anew what does not change it."""
+    if (folder / STATE).exists():
         before, now = config_of(folder).to_dict(), config.to_dict()
         if changed := [name for name in now if now[name] != before[name] and name not in CHANGEABLE]:
             raise ValueError(
@@ -109,4 +111,7 @@ def config_of(folder: Path) -> TrainConfig:
     path = folder / "config.yaml"
     if not path.is_file():
         raise ValueError(f"{folder} is not a run: it has no config.yaml")
-    return TrainConfig.from_dict(yaml.safe_load(path.read_text()))
+    try:
+        return TrainConfig.from_dict(yaml.safe_load(path.read_text()))
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        raise ValueError(f"{path} is not the config of a run: {error}") from error

@@ -22,7 +22,7 @@ from wiser.train.experience import SENSOR, SIGNAL, pack_belief
 from wiser.train.objectives import find_objective
 from wiser.train.replay import Replay
 from wiser.train.returns import Returns
-from wiser.train.teaching import Guide, is_taught
+from wiser.train.teaching import Guide, find_teacher, is_taught
 from wiser.worldmodel import Actions, Sensor, sensors_of
 from wiser.worldmodel.dreamer import DreamerV3
 
@@ -37,8 +37,13 @@ def make_env(config: TrainConfig, rows: int) -> Rows:
 def describe(config: TrainConfig) -> tuple[tuple[Sensor, ...], Actions]:
     """Sensors the run uses, all of them unless it names some, and the actions."""
     with closing(make_env(config, 1)) as env:
+        if is_taught(config):
+            find_teacher(config, env)
         sensors, actions = sensors_of(env.single_observation_space), Actions.from_space(env.single_action_space)
     if config.sensors:
+        there = [sensor.name for sensor in sensors]
+        if absent := [name for name in config.sensors if name not in there]:
+            raise ValueError(f"{config.env} has no sensor {absent[0]!r}; there are {', '.join(there)}")
         sensors = tuple(sensor for sensor in sensors if sensor.name in config.sensors)
     return sensors, actions
 

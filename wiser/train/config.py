@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
+from wiser.checks import at_least
+from wiser.names import perhaps
 from wiser.options import Options
 
 if TYPE_CHECKING:
@@ -16,7 +19,8 @@ if TYPE_CHECKING:
 
 PRESETS = Path(__file__).parent / "presets"
 COUNTS = ("updates", "rows", "steps_per_update", "batch", "length", "capacity", "imagine_steps", "segment", "life",
-          "evaluate_every", "evaluate_episodes", "log_every")  # fmt: skip
+          "evaluate_every", "evaluate_episodes", "log_every", "threads")  # fmt: skip
+NATURALS = ("seed", "prefill", "warmup")
 SHARES = ("fresh_share", "decode_share", "imagine_share", "cooldown", "greedy_share", "expert_share", "expert_noise")
 CHANGEABLE = ("updates", "segment", "evaluate_every", "evaluate_episodes", "log_every", "threads", "device")
 """What a run may be told anew when it goes on."""
@@ -140,12 +144,18 @@ class TrainConfig:
     """Torch device."""
 
     def __post_init__(self) -> None:
-        for name in COUNTS:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        at_least(1, **{name: getattr(self, name) for name in COUNTS})
+        at_least(0, **{name: getattr(self, name) for name in NATURALS})
+        for name, value in vars(self).items():
+            if isinstance(value, float) and (not isfinite(value) or value < 0.0):
+                raise ValueError(f"{name} must be a finite number of at least 0, got {value}")
         for name in SHARES:
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} is a share from 0 to 1, got {getattr(self, name)}")
+        if self.discount_horizon < 1.0:
+            raise ValueError(f"discount_horizon must be at least 1, got {self.discount_horizon}")
+        if self.capacity // self.rows < self.length:
+            raise ValueError(f"capacity must hold a sequence of every row: at least {self.rows} x {self.length} steps")
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrainConfig:
@@ -186,7 +196,8 @@ def stack(names: Iterable[str]) -> TrainConfig:
     for name in names:
         path = PRESETS / f"{name}.yaml"
         if not path.is_file():
-            raise ValueError(f"no preset {name!r}; there are {', '.join(preset_names())}")
+            known = preset_names()
+            raise ValueError(f"no preset {name!r}{perhaps(name, known)}; there are {', '.join(known)}")
         values |= yaml.safe_load(path.read_text()) or {}
     return TrainConfig.from_dict(values)
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from wiser import seeds
+from wiser.checks import check_folder
 from wiser.threads import use_threads
 from wiser.train import checkpoint, distributed
 from wiser.train.collect import Collector, describe
@@ -39,6 +40,14 @@ def build_model(config: TrainConfig) -> DreamerV3:
     if config.start:
         carry_over(model, load(config.start))
     return model
+
+
+def check_device(device: str) -> None:
+    """Raise a ValueError where torch has no such device."""
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"no device {device!r} here, try cpu: {str(error).splitlines()[0]}") from error
 
 
 class Run:
@@ -137,6 +146,8 @@ class Run:
 def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     """Start or go on with the run in `folder` until its last update. Ctrl-C stops it; it can be resumed."""
     use_threads(config.threads)
+    check_device(config.device)
+    check_folder(folder)
     keep_freed_memory()
     with (
         closing(Run(config, folder, distributed.start(config.device))) as run,

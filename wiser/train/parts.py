@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from wiser import seeds
+from wiser.names import perhaps
 from wiser.train.config import TrainConfig
 from wiser.train.unroll import Observed
 from wiser.worldmodel.dreamer import DreamerV3
@@ -40,7 +41,7 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 def find(kind: str, known: Mapping[str, type[AnyPart]], name: str) -> type[AnyPart]:
     """The part of that name; a ValueError lists those there are."""
     if name not in known:
-        raise ValueError(f"no {kind} {name!r}; there are {', '.join(sorted(known))}")
+        raise ValueError(f"no {kind} {name!r}{perhaps(name, known)}; there are {', '.join(sorted(known))}")
     return known[name]
 
 

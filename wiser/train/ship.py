@@ -12,6 +12,7 @@ import yaml
 from wiser import seeds
 from wiser.envs.domain import find_task, measures_of, references
 from wiser.rollout import calibrate
+from wiser.rollout.home import TRAINING
 from wiser.threads import use_threads
 from wiser.train import checkpoint, log
 from wiser.train.config import TrainConfig
@@ -49,7 +50,7 @@ def ship(
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
     calibrate(model, config.env, rows, steps, seed=CALIBRATION_SEED, options=config.env_options).save(folder)
-    (folder / checkpoint.TRAINING).write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
+    (folder / TRAINING).write_text(yaml.safe_dump(config.to_dict(), sort_keys=False))
     (folder / "README.md").write_text(card(name, command, config, result, episodes, hours(run, config)))
     print(f"{folder}: {json.dumps(result)}")
     return folder

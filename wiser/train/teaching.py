@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wiser import seeds
-from wiser.envs.domain import Rows, domain_of
+from wiser.envs.domain import Rows, Teacher, domain_of
 from wiser.guard.actions import to_model
 from wiser.train.behaviour import action_logprob
 from wiser.train.config import TrainConfig
@@ -63,15 +63,20 @@ class Teaching:
         return {"cloning": -weight * action_logprob(model, pulled, label)[0].mean()}
 
 
+def find_teacher(config: TrainConfig, env: Rows) -> Teacher:
+    """The expert of a run's environment; a ValueError if it has none."""
+    teacher = domain_of(config.env).teacher(env)
+    if teacher is None:
+        alone = " when each environment has a process of its own" if config.processes else ""
+        raise ValueError(f"{config.env} has no expert to learn from{alone}: set cloning and expert_share to 0")
+    return teacher
+
+
 class Guide:
     """The environment's expert beside the policy, while experience is gathered."""
 
     def __init__(self, config: TrainConfig, env: Rows, actions: Actions, seed: int) -> None:
-        teacher = domain_of(config.env).teacher(env)
-        if teacher is None:
-            alone = " when each environment has a process of its own" if config.processes else ""
-            raise ValueError(f"{config.env} has no expert to learn from{alone}: set cloning and expert_share to 0")
-        self.teacher, self.actions, self.space = teacher, actions, env.single_action_space
+        self.teacher, self.actions, self.space = find_teacher(config, env), actions, env.single_action_space
         self.noise, self.rng = config.expert_noise, seeds.generator("exploration", seed)
 
     def lead(

@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
+from wiser.names import perhaps
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.model import DreamerV3
 from wiser.worldmodel.protocol import WorldModel
@@ -83,7 +84,8 @@ def find(path_or_name: str | Path) -> Path:
         if (folder / CONFIG).is_file():
             return folder
     offer = f"shipped models: {', '.join(shipped())}" if shipped() else "no models are shipped with this installation"
-    raise ModelError(f"no model at {str(path_or_name)!r}: expected a folder with {CONFIG} and {WEIGHTS}; {offer}")
+    called = repr(str(path_or_name)) + perhaps(str(path_or_name), shipped())
+    raise ModelError(f"no model at {called}: expected a folder with {CONFIG} and {WEIGHTS}; {offer}")
 
 
 def shipped() -> list[str]:
@@ -101,10 +103,11 @@ def write_atomic(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise OSError(
             error.errno, f"could not write {path}: {error.strerror}; the previous file is untouched"
         ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _read_config(path: Path) -> tuple[bytes, DreamerConfig]:

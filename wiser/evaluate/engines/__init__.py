@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from wiser.checks import at_least
 from wiser.evaluate.plan import Job
 from wiser.evaluate.records import Cell, Episode
 
@@ -20,6 +21,7 @@ class Engine(Protocol):
 
 def engine_by_name(name: str, workers: int, address: str | None = None) -> Engine:
     """Make `local` or `ray`."""
+    at_least(1, workers=workers)
     from wiser.evaluate.engines.cluster import RayEngine
     from wiser.evaluate.engines.local import LocalEngine
 

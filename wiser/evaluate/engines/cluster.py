@@ -23,12 +23,16 @@ class RayEngine:
     address: str | None = None
     """Of a running cluster; None starts one on this machine with that many cores."""
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
-        """Run all jobs."""
+    def __post_init__(self) -> None:
         try:
-            import ray
+            import ray  # noqa: F401
         except ImportError as error:
             raise RuntimeError(f"this engine needs Ray: {install_hint('ray')}") from error
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
+        """Run all jobs."""
+        import ray
+
         started = not ray.is_initialized()
         if started:
             cores = None if self.address else self.workers

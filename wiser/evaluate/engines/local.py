@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 import torch
 
@@ -22,18 +24,36 @@ class LocalEngine:
     workers: int = 1
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
-        """Run all jobs; what is queued is dropped when the caller stops asking."""
+        """Run all jobs; what is queued or under way is dropped when the caller stops asking."""
         pool = ProcessPoolExecutor(self.workers, get_context("spawn"), initializer=use_one_thread)
+        others, workers, running = set(active_children()), set(), {}
         try:
-            running = {pool.submit(run_job, job): job.cell for job in jobs}
+            with children_deaf_to_interrupts():
+                running = {pool.submit(run_job, job): job.cell for job in jobs}
+                workers = set(active_children()) - others
             for future in as_completed(running):
                 episodes, seconds = future.result()
-                yield running[future], episodes, seconds
+                yield running.pop(future), episodes, seconds
         except BrokenProcessPool as error:
             raise RuntimeError("a worker process died; run the sweep again to go on, with fewer workers if it was "
                                "out of memory") from error  # fmt: skip
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers if running else ():
+                worker.terminate()
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def children_deaf_to_interrupts() -> Iterator[None]:
+    """Let processes that start inside not hear Ctrl-C, where the system can: who asked for them ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # they inherit it; here Ctrl-C waits
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def use_one_thread() -> None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
+from wiser.names import perhaps
 from wiser.worldmodel.protocol import Actions, Sensor
 
 Tower = Literal["conv", "strided", "patch"]
@@ -77,7 +78,7 @@ class DreamerConfig:
     def of_size(cls, size: str, sensors: tuple[Sensor, ...], actions: Actions, **changes: Any) -> DreamerConfig:
         """Take the layer sizes from `SIZES`, then apply `changes`."""
         if size not in SIZES:
-            raise ValueError(f"unknown size {size!r}; choose from {', '.join(SIZES)}")
+            raise ValueError(f"unknown size {size!r}{perhaps(size, SIZES)}; choose from {', '.join(SIZES)}")
         return cls(sensors=sensors, actions=actions, **{**SIZES[size], **changes})
 
     def to_json(self) -> dict[str, Any]:

@@ -1,0 +1,32 @@
+"""What can be found wrong before any work is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryFile
+
+
+def at_least(least: int, **counts: int | None) -> None:
+    """Raise a ValueError that names the first of `counts` that is too small; one that was not given is fine."""
+    for name, count in counts.items():
+        if count is not None and count < least:
+            raise ValueError(f"{name} must be at least {least}, got {count}")
+
+
+def check_file(path: Path) -> None:
+    """Raise a ValueError where no file could be written afterwards."""
+    if path.is_dir():
+        raise ValueError(f"cannot write {path}: it is a folder")
+    check_folder(path.parent)
+
+
+def check_folder(path: Path) -> None:
+    """Raise a ValueError where no file could be written to a folder, which need not be there yet.
+
+    It is tried out: permissions alone do not tell, for some file systems refuse whoever asks.
+    """
+    home = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+    try:
+        TemporaryFile(dir=home).close()
+    except OSError as error:
+        raise ValueError(f"cannot write to {path}: {error.strerror}; choose another place") from error
