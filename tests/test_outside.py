@@ -13,7 +13,7 @@ from wiser.evaluate.ledger import LEDGER, Ledger
 
 ROOT = Path(__file__).parents[1]
 ENV, OPTIONS = "mypkg.world:Mine-v0", ("--env-options", "difficulty=3", "colour=[9, 8, 7]")
-WORLD = '''
+WORLD = """
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
@@ -47,7 +47,7 @@ register(
         fallback=lambda env, space: 0,
     )
 )
-'''
+"""
 PLAN = f"""
 tasks: ["{ENV}"]
 agents: [runs/mine/model]
@@ -76,9 +76,7 @@ def folder(tmp_path_factory) -> Path:
 def start(folder: Path, *words: str) -> subprocess.Popen:
     here = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "wiser", *words]
-    return subprocess.Popen(
-        command, cwd=folder, env=here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    return subprocess.Popen(command, cwd=folder, env=here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def wiser(folder: Path, *words: str) -> str:

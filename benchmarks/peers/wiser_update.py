@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from serve import ACTIONS, IMAGE, SIZES, arguments, experience, parameter_count, serve
 
+import wiser
 from wiser.train.config import TrainConfig
 from wiser.train.experience import replay_fields
 from wiser.train.learner import Learner

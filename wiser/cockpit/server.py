@@ -24,11 +24,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from wiser.cockpit.catalogue import Catalogue
-from wiser.evaluate.treatments import TREATMENTS
 from wiser.cockpit.door import Door
 from wiser.cockpit.orders import Orders
 from wiser.cockpit.simulation import Simulation
 from wiser.cockpit.viewer import Viewer
+from wiser.evaluate.treatments import TREATMENTS
 from wiser.faults import FAULTS
 from wiser.record import export
 from wiser.record.export import FORMS

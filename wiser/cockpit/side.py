@@ -17,7 +17,9 @@ from wiser.worldmodel.protocol import WorldModel
 class Side:
     """Steps one copy of the episode. Sides with the same seed and the same clicks see the same faults, draw by draw."""
 
-    def __init__(self, agent: WorldModel, env: str, treatment: Treatment, seed: int, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, agent: WorldModel, env: str, treatment: Treatment, seed: int, options: Mapping[str, Any]
+    ) -> None:
         self.agent, domain = agent, domain_of(env)
         unbroken = Scenario(faults=("missing",), sensors=1, intensity=0.0, seed=seed)
         trial = Trial(env, 1, seed, unbroken, options)

@@ -30,8 +30,8 @@ def cockpit(
     Args:
         env: Gymnasium id of the environment, such as wiser/StopSign-v0; by default one the agent was trained in.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
-        left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict.
-        right: how the right side does.
+        left: treatment of the left side: none, greedy, exhaustive, calibrated, random, median, reject, predict.
+        right: of the right side.
         seed: of the episode and of everything random in it.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
         env_options: what to tell the environment, each value as YAML has it.

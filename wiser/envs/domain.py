@@ -87,7 +87,7 @@ def _render(env: Rows, row: int) -> View:
         return env.unwrapped.envs[row].render  # type: ignore[return-value]
 
     def draw() -> NDArray[Any] | None:
-        pictures = env.render()
+        pictures: Any = env.render()
         return None if pictures is None else pictures[row]
 
     return draw

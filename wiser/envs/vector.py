@@ -48,7 +48,8 @@ def _make(spec: Any, rows: int, sensors: tuple[str, ...], processes: bool, kwarg
     if spec.vector_entry_point is not None and not processes:
         return gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT, **kwargs)
     mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
-    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=[partial(as_sensors, names=sensors)], **kwargs)
+    wrappers: Any = [partial(as_sensors, names=sensors)]
+    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=wrappers, **kwargs)
     return InProcesses(made, spec.id) if processes else made
 
 
@@ -59,7 +60,7 @@ class InProcesses(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         self.name = name
 
-    def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> Any:
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all of them."""
         return self._ask(partial(self.env.reset, seed=seed, options=options))
 

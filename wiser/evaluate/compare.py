@@ -58,6 +58,5 @@ def _line(name: str, driven: list[Episode], trial: Trial) -> str:
     declared = measures_of(trial.env)
     more = "".join(f", {declared[key].title} {declared[key].text(v)}" for key, v in mean_measures(driven).items())
     return (
-        f"{name:16s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %){more}, "
-        f"{len(driven)} episodes"
+        f"{name:16s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %){more}, {len(driven)} episodes"
     )

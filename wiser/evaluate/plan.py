@@ -145,9 +145,7 @@ class Plan:
             yield Cell(**common, disturbance=CLEAN, intensity=0.0, proportion=0.0, failures=0)
         broken = [failures for failures in self.failures if failures]
         novelties = domain_of(common["task"]).novelties
-        for what, failures, intensity, share in product(
-            self.disturbances, broken, self.intensities, self.proportions
-        ):
+        for what, failures, intensity, share in product(self.disturbances, broken, self.intensities, self.proportions):
             name = what if self.severity == "default" or what in novelties else f"{what}/{self.severity}"
             cell = Cell(
                 **common, disturbance=name, intensity=intensity, proportion=share, failures=failures, onset=self.onset
@@ -169,5 +167,3 @@ def disturbance_of(cell: Cell) -> Any:
         faults=(fault,), sensors=cell.failures, intensity=cell.intensity, proportion=cell.proportion,
         preset=severity or "default", onset=cell.onset, seed=cell.seed,
     )  # fmt: skip
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import cv2
@@ -26,7 +26,7 @@ class Treatment:
     """Whom the guard asks which sensors to trust, by name or as an object."""
     median: bool = False
     """Whether images pass a 3x3 median filter first."""
-    health: Health = Health()
+    health: Health = field(default_factory=Health)
     """Which checks run before the model looks."""
     blind_limit: int | None = None
     """Steps without a trusted sensor after which the domain's safe action is taken, if it has one."""

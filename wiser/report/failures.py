@@ -165,4 +165,6 @@ def _exhibit(sweep: Sweep, measure: str, name: str, title: str) -> Exhibit:
     )
 
 
-KIND = Kind(TITLE, "It needs cells with several numbers of failed sensors, such as `failures: [0, 1, 2]` in a plan.", exhibits)
+KIND = Kind(
+    TITLE, "It needs cells with several numbers of failed sensors, such as `failures: [0, 1, 2]` in a plan.", exhibits
+)

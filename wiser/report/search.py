@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from wiser.envs.domain import find_task, references
 from wiser.evaluate import statistics
-from wiser.evaluate.statistics import Estimate
 from wiser.evaluate.records import CLEAN
+from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, estimate_text, figure_text, how_measured
 from wiser.report.results import Pairs, Setting, Sweep, pairs

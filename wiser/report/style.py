@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import matplotlib as mpl
 import numpy as np

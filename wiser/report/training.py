@@ -171,7 +171,9 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     yield Exhibit(
         "training",
         TITLE,
-        f"Score of finished agents on clean sensors, all of them trusted. {dashed(sweep.tasks)}" + how_measured(points) + missing_from(sweep, expected),
+        f"Score of finished agents on clean sensors, all of them trusted. {dashed(sweep.tasks)}"
+        + how_measured(points)
+        + missing_from(sweep, expected),
         draw_scores(found),
         f"Clean scores of the agents {', '.join(variants)}, one panel per task.",
         (Table(f"{TITLE}: clean score", ("task", *variants), rows),),

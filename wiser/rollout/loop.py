@@ -87,7 +87,7 @@ def _act(
             np.asarray(truncated, bool), info, pictures,
         )  # fmt: skip
         yield moment
-        # Autoreset is NEXT_STEP: the last observation of an episode is looked at too, the step after it begins the next.
+        # Autoreset is NEXT_STEP: the last observation of an episode is looked at too; the step after it begins another.
         first, over = over, moment.done
 
 

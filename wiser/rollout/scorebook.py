@@ -42,7 +42,7 @@ class Scorebook:
             if name in moment.info:
                 self._measure(name, measure, np.asarray(moment.info[name], np.float64), counted)
         over = counted & (moment.done | (self.length >= self.longest))
-        for row in np.flatnonzero(over):
+        for row in np.flatnonzero(over).tolist():
             self.outcome[row] = self._ending(moment, row)
         self.running = counted & ~over
 

@@ -22,7 +22,13 @@ EVALUATION_SEED, CALIBRATION_SEED = seeds.SHIPPING.start, seeds.CALIBRATION.star
 
 
 def ship(
-    run: Path, name: str, command: str, episodes: int = 100, rows: int = 16, steps: int = 1000, threads: int | None = None
+    run: Path,
+    name: str,
+    command: str,
+    episodes: int = 100,
+    rows: int = 16,
+    steps: int = 1000,
+    threads: int | None = None,
 ) -> Path:
     """Copy a run's agent to `models/NAME` at half precision, then measure and calibrate that copy.
 

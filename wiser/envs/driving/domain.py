@@ -45,7 +45,8 @@ def view(env: Rows, row: int) -> View:
 
     rows: Any = env.unwrapped
     if isinstance(rows, SyncVectorEnv):  # CARLA: one server each
-        return Outlook(rows.envs[row].unwrapped.batch.world).draw
+        one: Any = rows.envs[row].unwrapped
+        return Outlook(one.batch.world).draw
     return Outlook(rows.world, row).draw
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from wiser.evaluate.engines import Finished
 from wiser.evaluate.engines.local import use_one_thread
+from wiser.evaluate.jobs import run_job
 from wiser.evaluate.plan import Job
 from wiser.evaluate.records import Cell, Episode
-from wiser.evaluate.jobs import run_job
 from wiser.extras import install_hint
 
 

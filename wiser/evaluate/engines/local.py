@@ -11,8 +11,8 @@ from multiprocessing import get_context
 import torch
 
 from wiser.evaluate.engines import Finished
-from wiser.evaluate.plan import Job
 from wiser.evaluate.jobs import run_job
+from wiser.evaluate.plan import Job
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,8 @@ class PatchTower(nn.Module):
 class VectorTower(nn.Module):
     """symlog, then three dense layers.
 
-    The first of them begins with random biases, as if one number more were read that is always 1. Its norm takes out how
-    large its input is: of a single number only the sign would be left, of two only their ratio.
+    The first of them begins with random biases, as if one number more were read that is always 1. Its norm takes out
+    how large its input is: of a single number only the sign would be left, of two only their ratio.
     """
 
     def __init__(self, size: int, units: int) -> None:
