@@ -13,10 +13,7 @@ from wiser.spoken import INTERRUPTED
 
 COMMANDS = {
     "agents": ("wiser.commands.agents:agents", "list the agents that are here"),
-    "calibrate": (
-        "wiser.commands.calibrate:calibrate",
-        "measure what is normal for an agent and keep it beside its weights",
-    ),
+    "calibrate": ("wiser.commands.calibrate:calibrate", "measure what is normal for an agent, kept beside its weights"),
     "cockpit": ("wiser.commands.cockpit:cockpit", "break an agent's sensors with a click and watch, on a live page"),
     "demo": ("wiser.commands.demo:demo", "drive with a shipped agent: clean, broken, broken and guarded"),
     "doctor": ("wiser.commands.doctor:doctor", "is all here that is needed, and what to do if not"),

@@ -92,9 +92,8 @@ def test_any_agent_can_be_swept_under_treatments_of_the_plan_itself() -> None:
     assert {job.agent for job in jobs} == {"stop-sign/dropout"}
     assert {job.cell.options for job in jobs} == {'{"cars": 2}'}
     assert list(Plan.from_dict(own).named()) == ["stop-sign/dropout"]
-    several = Plan.from_dict(
-        {**own, "agents": ["stop-sign/base", "stop-sign/dropout"], "treatments": ["none", "greedy"]}
-    )
+    agents = ["stop-sign/base", "stop-sign/dropout"]
+    several = Plan.from_dict({**own, "agents": agents, "treatments": ["none", "greedy"]})
     assert list(several.named()) == [
         "stop-sign/base none", "stop-sign/base greedy", "stop-sign/dropout none", "stop-sign/dropout greedy"
     ]  # fmt: skip
@@ -141,16 +140,11 @@ def test_a_cell_is_driven_as_it_says(monkeypatch) -> None:
     """Its episodes, seeds, fault, options and treatment reach the loop; each seed of a plan has episodes of its own."""
     asked = []
     monkeypatch.setattr(module, "run_episodes", lambda *given: asked.append(given) or [])
-    plan = {
-        **PLAN,
-        "contenders": ["confident"],
-        "disturbances": ["lag"],
-        "failures": [3],
-        "episodes": 5,
-        "seeds": [0, 2],
-    }
-    settings = {"intensities": [0.5], "proportions": [0.25], "onset": 7, "severity": "paper", "options": {"cars": 3}}
-    settings["processes"] = True
+    plan = {**PLAN, "contenders": ["confident"], "disturbances": ["lag"], "failures": [3], "episodes": 5}
+    settings = {
+        "seeds": [0, 2], "intensities": [0.5], "proportions": [0.25], "onset": 7, "severity": "paper",
+        "options": {"cars": 3}, "processes": True,
+    }  # fmt: skip
     for job in Plan.from_dict({**plan, **settings}).jobs():
         run_job(job)
     (agent, treatment, first), (_, _, second) = asked

@@ -248,11 +248,8 @@ def test_the_preset_for_surprise_leaves_one_sensor_whole() -> None:
 
 def test_no_two_methods_and_no_two_faults_look_alike() -> None:
     own = [f"mine {number}" for number in range(9)]
-    for found in (
-        style.looks_of_methods([*CONTENDERS, *own]),
-        style.looks_of_methods(own),
-        style.looks(sorted(FAULTS)),
-    ):
+    methods = (style.looks_of_methods(names) for names in ([*CONTENDERS, *own], own))
+    for found in (*methods, style.looks(sorted(FAULTS))):
         assert len({(look["color"], look["marker"]) for look in found.values()}) == len(found)
     known = style.looks_of_methods(CONTENDERS)
     assert len({look["color"] for look in known.values()}) == len(CONTENDERS)
@@ -276,11 +273,8 @@ def test_every_measure_has_its_figure_and_its_table(tmp_path) -> None:
     sweep = read_sweep(tmp_path)
     assert sweep.measures == ["spilled", "success"]
     score, spilled, success = failures.exhibits(sweep)
-    assert [exhibit.name for exhibit in (score, spilled, success)] == [
-        "failures",
-        "failures-spilled",
-        "failures-success",
-    ]
+    names = [exhibit.name for exhibit in (score, spilled, success)]
+    assert names == ["failures", "failures-spilled", "failures-success"]
     (panel,) = failures.panels(sweep, "success")
     assert {failed: curve.value for failed, curve in panel.curves["confident"].items()} == {0: 1.0, 1: 0.75, 2: 0.5}
     assert [row[1:] for row in spilled.tables[0].rows] == [("3.00 [2.00, 4.00]", "4.00 [2.00, 6.00]")]

@@ -101,10 +101,7 @@ def test_nothing_to_report_on(tmp_path, capsys) -> None:
         [{"failures": 0}],
         [{"failures": 1}],
         [{"failures": 1}, {"failures": 2}],
-        [
-            {"failures": 1, "task": "Unheard", "contender": "novel"},
-            {"failures": 0, "task": "Unheard", "contender": "novel"},
-        ],
+        [{"failures": failed, "task": "Unheard", "contender": "novel"} for failed in (1, 0)],
         [{"failures": 0, "contender": "confident"}, {"failures": 1, "contender": "exhaustive"}],
         [{"intensity": 0.5, "proportion": 0.5}, {"intensity": 1.0, "proportion": 1.0}],
     ],

@@ -128,11 +128,9 @@ def command(choice: Choice) -> str:
     """What opens a cockpit with this choice; the clicks are yours."""
     given = asdict(choice)
     options = to_words(given.pop("env_options"))
-    words: list[tuple[str, ...]] = [
-        (f"--{name.replace('_', '-')}", str(value)) for name, value in given.items() if value is not None
-    ]
-    words += [("--env-options", *options)] * bool(options)
-    return shlex.join(["wiser", "cockpit", *(word for pair in words for word in pair)])
+    pairs = [(f"--{name.replace('_', '-')}", str(value)) for name, value in given.items() if value is not None]
+    words = [word for pair in pairs for word in pair]
+    return shlex.join(["wiser", "cockpit", *words, *(["--env-options", *options] if options else [])])
 
 
 def name_lanes(treatments: tuple[str, str]) -> tuple[str, str]:

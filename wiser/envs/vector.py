@@ -51,8 +51,8 @@ def _make(spec: Any, rows: int, sensors: tuple[str, ...], processes: bool, kwarg
             return made
         made.close()  # its single environments can be wrapped
     mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
-    shaped: list[Any] = [partial(as_sensors, names=sensors)]
-    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=shaped, **kwargs)
+    wrappers: Any = [partial(as_sensors, names=sensors)]
+    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=wrappers, **kwargs)
     return InProcesses(made, spec.id) if processes else made
 
 

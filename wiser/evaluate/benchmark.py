@@ -53,15 +53,14 @@ class Table(tuple[Row, ...]):
         second = max(12, *(len(row.treatment) for row in self))
         declared = {name: measures_of(self.env)[name] for name in self.measures}
         head = "".join(f" {measure.title:>10s}" for measure in declared.values())
-        lines = [
-            f"{'scenario':{width}s}  {'treatment':{second}s} {'score':>9s} {'95 % interval':>20s} resilience{head}"
-        ]
+        first = f"{'scenario':{width}s}  {'treatment':{second}s}"
+        lines = [f"{first} {'score':>9s} {'95 % interval':>20s} resilience{head}"]
         for row in self:
             interval = f"{row.low:9.1f} to {row.high:7.1f}"
             share = "-" if row.resilience is None else f"{row.resilience:.2f}"
             more = "".join(f" {one.text(row.measures.get(name, np.nan)):>10s}" for name, one in declared.items())
-            names = f"{row.scenario:{width}s}  {row.treatment:{second}s}"
-            lines.append(f"{names} {row.score:9.1f} {interval:>20s} {share:>10s}{more}")
+            first = f"{row.scenario:{width}s}  {row.treatment:{second}s}"
+            lines.append(f"{first} {row.score:9.1f} {interval:>20s} {share:>10s}{more}")
         scale = f"resilience: 0 is the floor, 1 the clean score of {self[0].treatment}"
         return "\n".join([*lines, f"{self[0].episodes} episodes each, the same ones for all; {scale}"])
 

@@ -53,8 +53,8 @@ def run_plan(plan: Plan, folder: Path, episodes: int | None, engine: Engine, exp
     if export:
         ledger.export(folder)
         if not has_arrow():
-            hint = f"No Parquet table without pyarrow: {install_hint('evaluate')}; CSV has it all."
-            console.print(hint, markup=False)
+            hint = install_hint("evaluate")
+            console.print(f"No Parquet table without pyarrow: {hint}; CSV has it all.", markup=False)
     console.print(f"{len(jobs)} cells in {ledger.path}", soft_wrap=True)
     return ledger
 

@@ -53,12 +53,9 @@ def table(sweep: Sweep, task: str, found: dict[tuple[str, str], Detection]) -> T
     """One row per method and fault."""
     rows = []
     for (method, fault), detection in found.items():
-        figures = detection.figures()
+        figures, shown = detection.figures(), COLUMNS if distrusts(sweep.treatments[method]) else OF_SURPRISE
         cells = [
-            figure_text(figures[name], digits)
-            if distrusts(sweep.treatments[method]) or name in OF_SURPRISE
-            else NOTHING
-            for name, (_, digits) in COLUMNS.items()
+            figure_text(figures[name], digits) if name in shown else NOTHING for name, (_, digits) in COLUMNS.items()
         ]
         rows.append((method, fault, *cells))
     return Table(style.spaced(task), ("method", "fault", *(heading for heading, _ in COLUMNS.values())), tuple(rows))

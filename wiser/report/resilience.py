@@ -123,8 +123,8 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
         f"intensity {worst.intensity:g}: (score − random policy) / (clean score of {first} − random policy). "
         f"{how_measured(points, POOLED)}{missing_from(sweep, settings)}",
         draw(found),
-        f"Heat maps of the share of the clean score left: {', '.join(sweep.contenders)} under "
-        f"{', '.join(sweep.disturbances)}.",
+        f"Heat maps of the share of the clean score left: {', '.join(sweep.contenders)} "
+        f"under {', '.join(sweep.disturbances)}.",
         tuple(table(sweep, task) for task in found),
     )
 

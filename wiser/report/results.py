@@ -180,8 +180,8 @@ def _read(folder: Path, ledger: Ledger) -> Sweep:
 def one_vintage(cells: Iterable[Cell]) -> tuple[list[Cell], list[str]]:
     """Keep one agent, treatment, number of episodes and onset per task and contender, those with most cells.
 
-    A ledger may have met several: an agent was trained again, a sweep tried with fewer episodes. Numbers of one must
-    not stand beside numbers of another as if they could be compared.
+    A ledger may have met several: an agent was trained again, a sweep was tried with fewer episodes. Numbers of one
+    must not stand beside numbers of another as if they could be compared.
     """
     groups: dict[tuple[str, str], list[Cell]] = defaultdict(list)
     for cell in cells:

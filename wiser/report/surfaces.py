@@ -125,9 +125,8 @@ def _grid(
 
 def draw(found: list[Surface]) -> Figure:
     """The surfaces of one task: faults as rows, methods as columns, one height and colour scale."""
-    faults, methods = (
-        list(dict.fromkeys(getattr(surface, name) for surface in found)) for name in ("disturbance", "contender")
-    )
+    faults = list(dict.fromkeys(surface.disturbance for surface in found))
+    methods = list(dict.fromkeys(surface.contender for surface in found))
     size = (style.WIDTH * min(1, (len(methods) + 1) / 4), 1.5 * len(faults) + 0.3)
     figure = Figure(figsize=size)
     low, high = height_range(found)
@@ -145,9 +144,8 @@ def draw(found: list[Surface]) -> Figure:
         if row == 0:
             axes.set_title(surface.contender, y=1.0)
         if column == 0:
-            axes.text2D(
-                -0.34, 0.5, surface.disturbance, transform=axes.transAxes, rotation=90, va="center", fontsize=7.5
-            )
+            beside = {"transform": axes.transAxes, "rotation": 90, "va": "center", "fontsize": 7.5}
+            axes.text2D(-0.34, 0.5, surface.disturbance, **beside)
     figure.subplots_adjust(left=0.1, right=0.96, bottom=0.05, top=0.95, wspace=0.02, hspace=0.0)
     return figure
 
@@ -254,7 +252,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
 
 KIND = Kind(
     TITLE,
-    "It needs cells with several intensities and several proportions: `intensities: [0.5, 1.0]` and "
+    "It needs cells with several intensities and several proportions, such as `intensities: [0.5, 1.0]` and "
     "`proportions: [0.5, 1.0]` in a plan.",
     exhibits,
 )

@@ -113,6 +113,7 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
 
 KIND = Kind(
     TITLE,
-    "It needs an agent that trusts every sensor, clean and at several intensities: `intensities: [0.5, 1]` in a plan.",
+    "It needs an agent that trusts every sensor, clean and at several intensities, such as "
+    "`intensities: [0.5, 1.0]` in a plan.",
     exhibits,
 )

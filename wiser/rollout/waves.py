@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from wiser.envs.domain import Rows, domain_of
 from wiser.guard import Guard
@@ -26,7 +26,8 @@ MakeGuard = Callable[[Rows, int, int], Guard]
 """(environments, rows, seed of the first) -> guard."""
 
 
-class Wave(NamedTuple):
+@dataclass(frozen=True)
+class Wave:
     """Some of the episodes of a trial, about to be driven."""
 
     start: int

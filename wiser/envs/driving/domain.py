@@ -44,8 +44,9 @@ def view(env: Rows, row: int) -> View:
     from wiser.envs.driving.outlook import Outlook
 
     rows: Any = env.unwrapped
-    if isinstance(env.unwrapped, SyncVectorEnv):  # CARLA: one server each
-        return Outlook(rows.envs[row].unwrapped.batch.world).draw
+    if isinstance(rows, SyncVectorEnv):  # CARLA: one server each
+        one: Any = rows.envs[row].unwrapped
+        return Outlook(one.batch.world).draw
     return Outlook(rows.world, row).draw
 
 

@@ -22,7 +22,6 @@ class Outlook:
     def draw(self) -> NDArray[np.uint8]:
         """The picture (320, 320, 3)."""
         scene = self.world.scene()
-        one = Scene(
-            *(part if name == "signs" else part[self.row : self.row + 1] for name, part in scene._asdict().items())
-        )
+        rows = slice(self.row, self.row + 1)
+        one = Scene(*(part if name == "signs" else part[rows] for name, part in scene._asdict().items()))
         return self._map.draw(one, self._map.empty(1))[0, 0]
