@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from wiser import __version__
-from wiser.spoken import INTERRUPTED
+from wiser.spoken import INTERRUPTED, complain
 
 COMMANDS = {
     "agents": ("wiser.commands.agents:agents", "list the agents that are here"),
@@ -38,6 +38,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
     except KeyboardInterrupt:  # before the command itself, which says more, has begun
+        complain("Stopped.", style="")
         status = INTERRUPTED
     sys.exit(status)
 

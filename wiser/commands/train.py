@@ -50,7 +50,8 @@ def _train(names: list[str], words: list[str]) -> int:
     try:
         _run(options.config, folder, console := Console())
     except KeyboardInterrupt:
-        complain(f"Stopped. Go on with: wiser train --resume {folder}", style="")
+        begun = (folder / "config.yaml").exists()
+        complain(f"Stopped. Go on with: wiser train --resume {folder}" if begun else "Stopped.", style="")
         return INTERRUPTED
     console.print(f"Agent: {folder / 'model'}    Log: {folder / 'log.jsonl'}")
     return 0

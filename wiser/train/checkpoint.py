@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,10 +87,16 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def _open(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    with _state(folder) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return tensors, json.loads(file.metadata()["about"])
+
+
+@contextmanager
+def _state(folder: Path) -> Iterator[Any]:
     try:
         with safe_open(folder / STATE, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return tensors, json.loads(file.metadata()["about"])
+            yield file
     except SafetensorError as error:
         raise ValueError(f"{folder / STATE} is damaged ({error}): restore it from a copy, or begin anew") from error
 
@@ -102,6 +110,8 @@ def begin(folder: Path, config: TrainConfig) -> None:
                 f"{folder} holds a run with another {', '.join(changed)}: go on with it (--resume {folder}), or choose "
                 "another --out"
             )
+        with _state(folder):  # damage is found before anything is written
+            pass
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / "config.yaml", yaml.safe_dump(config.to_dict(), sort_keys=False).encode())
 

@@ -26,19 +26,18 @@ class LocalEngine:
     def run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
         """Run all jobs; what is queued or under way is dropped when the caller stops asking."""
         pool = ProcessPoolExecutor(self.workers, get_context("spawn"), initializer=use_one_thread)
-        others, workers, running = set(active_children()), set(), {}
+        others = set(active_children())
         try:
             with children_deaf_to_interrupts():
                 running = {pool.submit(run_job, job): job.cell for job in jobs}
-                workers = set(active_children()) - others
             for future in as_completed(running):
                 episodes, seconds = future.result()
-                yield running.pop(future), episodes, seconds
+                yield running[future], episodes, seconds
         except BrokenProcessPool as error:
             raise RuntimeError("a worker process died; run the sweep again to go on, with fewer workers if it was "
                                "out of memory") from error  # fmt: skip
         finally:
-            for worker in workers if running else ():
+            for worker in set(active_children()) - others:  # all is done, or nobody asks any more
                 worker.terminate()
             pool.shutdown(cancel_futures=True)
 
