@@ -129,4 +129,4 @@ def test_ctrl_c_ends_it_though_somebody_watches():
                 read_on(viewer)
         rest, _ = process.communicate(timeout=120)
     assert process.returncode == 0
-    assert rest.strip() == "The cockpit is closed."
+    assert rest.splitlines()[-1] == "The cockpit is closed."  # kernels may be compiled late, too

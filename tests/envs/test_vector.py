@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+from contextlib import closing
 
 import gymnasium as gym
 import pytest
@@ -56,12 +57,21 @@ def test_processes_are_asked_for_and_end(model) -> None:
     env.close()
 
 
+def step_twice(env) -> None:
+    env.reset(seed=0)
+    for _ in range(2):
+        env.step([1, 1, 1])
+
+
 @pytest.mark.filterwarnings("ignore:.*ERROR")  # Gymnasium tells where it happened
 @pytest.mark.parametrize(("costly", "why"), [(False, "ZeroDivisionError: wheels"), (True, "its process died")])
 def test_a_crash_in_one_of_them_is_an_error_that_says_so(model, costly, why) -> None:
+    said = f"tests/Failing-v0 failed in a process of its own: {why}"
     trial = Trial("tests/Failing-v0", 3, 0, options={"costly": costly}, processes=True)
-    with pytest.raises(RuntimeError, match=f"tests/Failing-v0 failed in a process of its own: {why}"):
+    with pytest.raises(RuntimeError, match=said):
         run_episodes(model, TREATMENTS["none"], trial)
+    with pytest.raises(RuntimeError, match=said), closing(trial.make(3, 0, ())) as env:
+        step_twice(env)
 
 
 def test_an_agent_s_sensors_must_be_there() -> None:

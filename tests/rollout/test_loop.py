@@ -103,6 +103,16 @@ def test_waves_of_any_size_drive_the_same_episodes(model, rows) -> None:
     assert whole == parts
 
 
+def test_a_wave_has_eight_rows_at_least_if_only_to_fill_it(model) -> None:
+    """Products of very few rows are rounded differently, where they are large."""
+    trial = Trial(fake_world.VECTOR, 10, 0, rows=1)
+    found = [
+        (wave.start, wave.count, len(wave.book.running), int(wave.book.running.sum()))
+        for wave in waves(trial, model, lambda env, rows, seed: Guard(model, rows=rows))
+    ]
+    assert found == [(0, 8, 8, 8), (8, 2, 8, 2)]
+
+
 def test_who_is_watched_is_drawn_in_the_wave_that_drives_it(model) -> None:
     trial = Trial(fake_world.SINGLE, 10, 0, rows=8)
     shown = [

@@ -69,7 +69,7 @@ EXTRAS = (
     Extra("ray", {"ray": "ray"}, "sweeps on a cluster"),
     Extra("rerun", {"rerun": "rerun-sdk"}, "recordings for the Rerun viewer"),
     Extra("tensorboard", {"tensorboard": "tensorboard"}, "learning curves in TensorBoard"),
-    Extra("carla", {"carla": "carla"}, "driving on a CARLA server, which is separate: docs/carla.md"),
+    Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),
 )
 
 
