@@ -26,6 +26,8 @@ def table(monkeypatch):
             return [SimpleNamespace(score=score, measures=measures) for score, measures in ends]
 
         monkeypatch.setattr(module, "run_episodes", run_episodes)
+        monkeypatch.setattr(module, "rehearse", lambda *_: None)
+        monkeypatch.setattr(module, "away_from_home", lambda *_: "")
         treatments = ["none", "greedy"][: len(means) // 2]
         return benchmark(object(), env, GLARE, treatments, episodes=2, floor=floor)
 
@@ -67,6 +69,8 @@ def test_without_a_floor_below_the_clean_score_there_is_no_resilience(table, tmp
 
 def test_scenarios_that_differ_in_anything_are_rows_of_their_own(monkeypatch) -> None:
     monkeypatch.setattr(module, "run_episodes", lambda *_: [SimpleNamespace(score=1.0, measures={})] * 2)
+    monkeypatch.setattr(module, "rehearse", lambda *_: None)
+    monkeypatch.setattr(module, "away_from_home", lambda *_: "")
     changes: list[dict] = [{}, {"onset": 5}, {"proportion": 0.5}, {"intensity": 0.5}, {"preset": "paper"}]
     scenarios = [Scenario(**{"faults": ("glare",), "sensors": 1, **change}) for change in changes]
     found = benchmark(object(), "Pendulum-v1", scenarios, ["none"], episodes=2)

@@ -46,7 +46,6 @@ def test_killed_ten_times_it_ends_up_the_same(tmp_path, uninterrupted) -> None:
         os.kill(child.pid, signal.SIGKILL)
         child.join()
         ledger = Ledger.open(path)
-        assert all(row["episodes"] == EPISODES for row in ledger.cells())
         assert len(ledger.rows()) == EPISODES * len(ledger.finished())
         progress.append(len(ledger.finished()))
     assert progress == sorted(progress)
@@ -195,7 +194,7 @@ def test_a_ledger_of_another_version_is_refused(tmp_path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(LedgerError, match=r"version 99, this release keeps version 2: read it with the release"):
+    with pytest.raises(LedgerError, match=r"version 99, this release keeps version 3: read it with the release"):
         Ledger.open(path)
 
 
