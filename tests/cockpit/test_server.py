@@ -217,10 +217,10 @@ def test_without_the_extra_one_line_says_how_to_get_it(monkeypatch, capsys):
     monkeypatch.delattr(wiser.cockpit, "server", raising=False)
     monkeypatch.setitem(sys.modules, "wiser.cockpit.server", None)
     assert cockpit(open=False) == 2
-    assert capsys.readouterr().out == "The cockpit needs a small web server: pip install 'wiser-guard[cockpit]'\n"
+    assert capsys.readouterr().err == "The cockpit needs a small web server: pip install 'wiser-guard[cockpit]'\n"
 
 
 def test_what_cannot_be_opened_is_one_line(capsys):
     for options in ({"host": "0.0.0.0"}, {"host": "example"}, {"agent": "nobody/knows"}, {"left": "best"}):
         assert cockpit(port=0, open=False, **options) == 2
-    assert "would open the cockpit to every network" in capsys.readouterr().out
+    assert "would open the cockpit to every network" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from wiser.evaluate import benchmark as module
 from wiser.evaluate.benchmark import benchmark
 from wiser.faults import Scenario
 
+AGENT = SimpleNamespace(folder=None)
 GLARE = {"glare": Scenario(faults=("glare",), sensors=1)}
 
 
@@ -26,8 +27,9 @@ def table(monkeypatch):
             return [SimpleNamespace(score=score, measures=measures) for score, measures in ends]
 
         monkeypatch.setattr(module, "run_episodes", run_episodes)
+        monkeypatch.setattr(module, "rehearse", lambda *_: None)
         treatments = ["none", "greedy"][: len(means) // 2]
-        return benchmark(object(), env, GLARE, treatments, episodes=2, floor=floor)
+        return benchmark(AGENT, env, GLARE, treatments, episodes=2, floor=floor)
 
     return run
 
@@ -67,11 +69,12 @@ def test_without_a_floor_below_the_clean_score_there_is_no_resilience(table, tmp
 
 def test_scenarios_that_differ_in_anything_are_rows_of_their_own(monkeypatch) -> None:
     monkeypatch.setattr(module, "run_episodes", lambda *_: [SimpleNamespace(score=1.0, measures={})] * 2)
+    monkeypatch.setattr(module, "rehearse", lambda *_: None)
     changes: list[dict] = [{}, {"onset": 5}, {"proportion": 0.5}, {"intensity": 0.5}, {"preset": "paper"}]
     scenarios = [Scenario(**{"faults": ("glare",), "sensors": 1, **change}) for change in changes]
-    found = benchmark(object(), "Pendulum-v1", scenarios, ["none"], episodes=2)
+    found = benchmark(AGENT, "Pendulum-v1", scenarios, ["none"], episodes=2)
     assert len({row.scenario for row in found}) == 1 + len(changes)
     assert found.measures == []
     assert "success" not in str(found)
     with pytest.raises(ValueError, match="described alike"):
-        benchmark(object(), "Pendulum-v1", [scenarios[0], Scenario(faults=("glare",), sensors=1, seed=9)], ["none"])
+        benchmark(AGENT, "Pendulum-v1", [scenarios[0], Scenario(faults=("glare",), sensors=1, seed=9)], ["none"])

@@ -1,5 +1,7 @@
 """The contact sheet of all faults."""
 
+from pathlib import Path
+
 import cv2
 import pytest
 
@@ -14,8 +16,8 @@ def test_draws_every_fault(tmp_path, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"), [({"preset": "wild"}, "choose from"), ({"image": "no.png"}, "readable")]
+    ("change", "message"), [({"preset": "wild"}, "choose from"), ({"image": Path("no.png")}, "readable")]
 )
 def test_mistakes_are_named(tmp_path, capsys, change, message) -> None:
     assert faults(tmp_path / "faults.png", **change) == 2
-    assert message in capsys.readouterr().out
+    assert message in capsys.readouterr().err

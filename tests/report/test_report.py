@@ -82,17 +82,17 @@ def test_exported_tables_are_as_good_as_their_ledger(results, tmp_path) -> None:
 def test_what_cannot_be_reported_is_one_sentence(tmp_path, capsys, spoil, said) -> None:
     spoil(tmp_path)
     assert report((tmp_path,)) == 2
-    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_nothing_to_report_on(tmp_path, capsys) -> None:
     assert report(()) == 2
-    assert "name at least one folder" in capsys.readouterr().out
+    assert "name at least one folder" in capsys.readouterr().err
     add(tmp_path / "a" / "same", [1.0])
     add(tmp_path / "b" / "same", [1.0])
     assert report((tmp_path / "a" / "same", tmp_path / "b" / "same")) == 2
     assert report((tmp_path / "a" / "same",), runs=tmp_path) == 2
-    assert "no log.jsonl" in capsys.readouterr().out
+    assert "no log.jsonl" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_killed_at_any_moment(uninterrupted, tmp_path) -> None:
 
 
 def test_another_config_is_refused(uninterrupted) -> None:
-    with pytest.raises(ValueError, match="another config"):
+    with pytest.raises(ValueError, match="another seed"):
         train(replace(SMALL, seed=1), uninterrupted, quiet)
     with pytest.raises(ValueError, match="not a run"):
         checkpoint.config_of(uninterrupted / "model")
