@@ -9,8 +9,11 @@ import pytest
 
 import wiser
 from wiser.cli import COMMANDS
+from wiser.evaluate.plan import PRESETS
+from wiser.evaluate.treatments import TREATMENTS
 
 ROOT = Path(__file__).parents[1]
+PLANS = [path.stem for path in PRESETS.glob("*.yaml")]
 HEAVY = {"torch", "cv2", "matplotlib", "gymnasium", "numba", "numpy"}
 
 
@@ -58,6 +61,21 @@ def test_every_command_explains_itself_by_the_name_it_is_called_by(name):
     done = run("-m", "wiser", name, "--help")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"usage: wiser {name}")
+
+
+@pytest.mark.parametrize(("command", "known"), [("eval", TREATMENTS), ("cockpit", TREATMENTS), ("sweep", PLANS)])
+def test_help_lists_what_can_be_named(command, known):
+    words = run("-m", "wiser", command, "--help").stdout.replace(",", " ").replace(".", " ").split()
+    assert set(known) <= set(words)
+
+
+@pytest.mark.parametrize(("command", "names"), [
+    ("eval", ("AGENT", "ENV")), ("calibrate", ("AGENT", "ENV")), ("drive", ("ENV",)), ("sweep", ("PLAN",)),
+    ("demo", ("--agent AGENT", "--env ENV")), ("report", ("RESULTS",)),
+])  # fmt: skip
+def test_help_says_what_is_wanted(command, names):
+    shown = run("-m", "wiser", command, "--help").stdout
+    assert all(name in shown for name in names)
 
 
 def test_help_lists_all_commands_and_bare_wiser_is_help():

@@ -31,7 +31,8 @@ def found(start: str) -> list[tuple[str, str, bool]]:
         blocks = "\n".join(FENCE.findall(text))
         whole = re.findall(rf"^(?:torchrun .* -m )?{start} ([^#\n]+)", blocks, re.MULTILINE)
         mentioned = re.findall(rf"`{start} ([^`]+)`", FENCE.sub("", text))
-        commands += [(page.name, " ".join(line.split()), alone) for alone in (True, False) for line in (mentioned, whole)[alone]]
+        for alone, lines in ((True, whole), (False, mentioned)):
+            commands += [(page.name, " ".join(line.split()), alone) for line in lines]
     return commands
 
 
@@ -59,7 +60,8 @@ def nothing_runs(monkeypatch) -> None:
 
 
 def test_commands_are_found() -> None:
-    assert {"demo", "eval", "calibrate", "cockpit", "train", "sweep", "report"} <= {line.split()[0] for _, line, _ in WISER}
+    commands = {line.split()[0] for _, line, _ in WISER}
+    assert {"demo", "eval", "calibrate", "cockpit", "train", "sweep", "report"} <= commands
     assert sum(alone for *_, alone in WISER) > 20
     assert len(PYTHON) > 10
 

@@ -50,7 +50,7 @@ CASES = {
         eval stop-sign/dropout StopSign --broken 3 => --fault
         eval stop-sign/dropout StopSign --broken 1 => --fault
         eval stop-sign/dropout StopSign --fault glare --broken 0 => at least 1, got 0
-        eval stop-sign/dropout StopSign --fault glare --broken 7 => breaks 7 sensors, but glare can only break birdeye_gt
+        eval stop-sign/dropout StopSign --fault glare --broken 7 => breaks 7 sensors, but glare can only break
         eval stop-sign/dropout StopSign --fault glare --intensity nan => intensity must be a number >= 0, got nan
         eval stop-sign/dropout StopSign --fault glare --intensity inf => intensity
         eval stop-sign/dropout StopSign --fault glare --proportion 1.5 => proportion must be a number from 0 to 1
@@ -216,8 +216,8 @@ def place(tmp_path_factory) -> Path:
 
 
 def _agents(place: Path) -> None:
-    agents = [save(tiny.model((tiny.image("radar"),)), place / name) for name in ("stranger", "damaged", "torn", "garbled")]
-    _, damaged, torn, garbled = agents
+    model = tiny.model((tiny.image("radar"),))
+    _, damaged, torn, garbled = (save(model, place / name) for name in ("stranger", "damaged", "torn", "garbled"))
     weights = bytearray((damaged / "model.safetensors").read_bytes())
     weights[-5] ^= 1
     (damaged / "model.safetensors").write_bytes(weights)
@@ -373,9 +373,14 @@ def test_a_start_that_failed_does_not_stand_in_the_way(tmp_path) -> None:
     assert run(trained(folder, "--updates", "1")) == 0
 
 
-@pytest.mark.parametrize(("agent", "env", "away"), [
-    ("right-turn/dropout", "StopSign", True), ("stop-sign/dropout", "wiser/StopSign-v0", False), ("copy", "StopSign", False)
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "env", "away"),
+    [
+        ("right-turn/dropout", "StopSign", True),
+        ("stop-sign/dropout", "wiser/StopSign-v0", False),
+        ("copy", "StopSign", False),
+    ],
+)
 def test_an_agent_away_from_home_is_mentioned(agent, env, away, tmp_path, monkeypatch, capsys) -> None:
     """Where the spaces fit and the task differs; nothing is said where it is not known where an agent was trained."""
     (tmp_path / "copy").mkdir()

@@ -75,7 +75,7 @@ def test_the_first_lines_and_the_first_commands_work_in_an_empty_folder(installe
     empty.mkdir()
     lines = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
     said = run(sys.executable, "-c", f"{lines}\nprint(wiser.__file__, agent.folder)", cwd=empty, **where)
-    assert said.startswith("GROUNDED ")
+    assert said.startswith("GROUNDED, 6 of 6")
     assert said.count(str(installed)) == 2, "the wheel's files, not the checkout's"
     command = str(installed / "bin" / "wiser")
     assert run(command, "--version", cwd=empty, **where) == f"wiser {wiser.__version__}\n"

@@ -10,6 +10,7 @@ from wiser.evaluate import benchmark as module
 from wiser.evaluate.benchmark import benchmark
 from wiser.faults import Scenario
 
+AGENT = SimpleNamespace(folder=None)
 GLARE = {"glare": Scenario(faults=("glare",), sensors=1)}
 
 
@@ -29,7 +30,7 @@ def table(monkeypatch):
         monkeypatch.setattr(module, "rehearse", lambda *_: None)
         monkeypatch.setattr(module, "away_from_home", lambda *_: "")
         treatments = ["none", "greedy"][: len(means) // 2]
-        return benchmark(object(), env, GLARE, treatments, episodes=2, floor=floor)
+        return benchmark(AGENT, env, GLARE, treatments, episodes=2, floor=floor)
 
     return run
 
@@ -73,9 +74,9 @@ def test_scenarios_that_differ_in_anything_are_rows_of_their_own(monkeypatch) ->
     monkeypatch.setattr(module, "away_from_home", lambda *_: "")
     changes: list[dict] = [{}, {"onset": 5}, {"proportion": 0.5}, {"intensity": 0.5}, {"preset": "paper"}]
     scenarios = [Scenario(**{"faults": ("glare",), "sensors": 1, **change}) for change in changes]
-    found = benchmark(object(), "Pendulum-v1", scenarios, ["none"], episodes=2)
+    found = benchmark(AGENT, "Pendulum-v1", scenarios, ["none"], episodes=2)
     assert len({row.scenario for row in found}) == 1 + len(changes)
     assert found.measures == []
     assert "success" not in str(found)
     with pytest.raises(ValueError, match="described alike"):
-        benchmark(object(), "Pendulum-v1", [scenarios[0], Scenario(faults=("glare",), sensors=1, seed=9)], ["none"])
+        benchmark(AGENT, "Pendulum-v1", [scenarios[0], Scenario(faults=("glare",), sensors=1, seed=9)], ["none"])

@@ -49,7 +49,7 @@ class Treatment:
         try:
             return cls(**{**values, "health": Health(**values.get("health", {}))})
         except TypeError as error:
-            raise ValueError(f"not a treatment: {error}") from error
+            raise ValueError(f"a treatment's health or blind limit: {error}") from error
 
     def guard(self, agent: WorldModel, env: str, made: Rows, rows: int, seed: int) -> Guard:
         """Guard the agent in `rows` environments; one seed gives every treatment the same draws."""

@@ -103,7 +103,7 @@ def _state(folder: Path) -> Iterator[Any]:
 
 def begin(folder: Path, config: TrainConfig) -> None:
     """Write the config of a run. One that has come to a checkpoint may only be told anew what does not change it."""
-    if (folder / STATE).exists():
+    if (folder / STATE).exists() and (folder / "config.yaml").exists():
         before, now = config_of(folder).to_dict(), config.to_dict()
         if changed := [name for name in now if now[name] != before[name] and name not in CHANGEABLE]:
             raise ValueError(

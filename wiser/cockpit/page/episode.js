@@ -110,7 +110,8 @@ class Episode {
 /** lane.meaning: what the chosen method, such as auto, has come to. */
 function methodSelect(methods, lane, onChange) {
   const named = (name) => name === lane.method && name !== lane.meaning ? `${name}: ${lane.meaning}` : name;
-  const select = element("select", { "aria-label": `Method of the ${lane.name} side`, title: methods[lane.method] ?? "" },
+  const label = `Treatment on the ${lane.name} side`;
+  const select = element("select", { "aria-label": label, title: methods[lane.method] ?? "" },
     ...Object.entries(methods).map(([name, about]) => element("option", { value: name, title: about }, named(name))));
   select.value = lane.method;
   select.addEventListener("change", () => onChange(select.value));
