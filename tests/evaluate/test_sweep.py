@@ -118,7 +118,9 @@ def test_mistakes_in_a_plan_are_named(tmp_path) -> None:
         Plan.from_dict({**PLAN, "fault": ["glare"]})
     with pytest.raises(ValueError, match="quick"):
         Plan.read("no-such-plan")
-    with pytest.raises(ValueError, match="unknown contender 'confidant' \\(did you mean 'confident'\\?\\); there are base"):
+    with pytest.raises(
+        ValueError, match="unknown contender 'confidant' \\(did you mean 'confident'\\?\\); there are base"
+    ):
         Plan.from_dict({**PLAN, "contenders": ["confidant"]}).jobs()
     with pytest.raises(ValueError, match="unknown fault 'rust'"):
         Plan.from_dict({**PLAN, "disturbances": ["rust"]}).jobs()
