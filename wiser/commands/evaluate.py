@@ -52,7 +52,6 @@ def evaluate(
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
     from wiser import seeds
-    from wiser.checks import at_least
     from wiser.envs.domain import find_task
     from wiser.evaluate.compare import compare
     from wiser.evaluate.treatments import find_treatment, resolve_name
@@ -62,7 +61,6 @@ def evaluate(
     from wiser.worldmodel.store import load
 
     use_threads(threads)
-    at_least(0, seed=seed)
     first = seeds.TRYING.start if seed is None else seed
     scenario = None
     if fault is not None:
