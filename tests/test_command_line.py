@@ -65,7 +65,7 @@ def test_every_command_explains_itself_by_the_name_it_is_called_by(name):
 
 @pytest.mark.parametrize(("command", "known"), [("eval", TREATMENTS), ("cockpit", TREATMENTS), ("sweep", PLANS)])
 def test_help_lists_what_can_be_named(command, known):
-    words = run("-m", "wiser", command, "--help").stdout.replace(",", " ").replace(".", " ").split()
+    words = run("-m", "wiser", command, "--help").stdout.translate(str.maketrans(",.:", "   ")).split()
     assert set(known) <= set(words)
 
 

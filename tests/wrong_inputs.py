@@ -1,7 +1,8 @@
 """Commands as people type them, one after another in one process: `python -m tests.wrong_inputs < CASES > OUTCOMES`.
 
-A case is a JSON object a line: the words after `wiser`, a module that is to be missing, seconds until Ctrl-C. So is an
-outcome: exit code, what was said on either stream, and which files of the current folder are new, changed or gone.
+A case is a JSON object a line: the words after `wiser`, a module that is to be missing, seconds until Ctrl-C, which comes
+after PATIENCE in any case. So is an outcome: exit code, what was said on either stream, and which files of the current
+folder are new, changed or gone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from wiser.cli import run
+
+PATIENCE = 15.0
 
 
 def files() -> dict[str, tuple[int, int]]:
@@ -39,7 +42,7 @@ def missing(module: str):
 
 @contextmanager
 def interrupted(after: float):
-    """Somebody presses Ctrl-C so many seconds later; never after 0."""
+    """Somebody presses Ctrl-C so many seconds later."""
     signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, after)
     try:
@@ -50,7 +53,7 @@ def interrupted(after: float):
 
 def outcome(words: list[str], without: str, after: float) -> dict:
     before, out, err = files(), io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), missing(without or "nothing at all"), interrupted(after):
+    with redirect_stdout(out), redirect_stderr(err), missing(without or "nothing at all"), interrupted(after or PATIENCE):
         try:
             code = run(words)
         except SystemExit as end:

@@ -32,9 +32,9 @@ def cockpit(
     Args:
         env: a task (FourLane, StopSign, ...) or a Gymnasium id; by default where the agent was trained.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
-        left: how the left side treats its sensors: none, greedy, exhaustive, calibrated, random, median, reject or
-            predict; auto is calibrated where the agent has a calibration, else greedy.
-        right: how the right side does.
+        left: treatment of the sensors on the left side: none, greedy, exhaustive, calibrated, random, median, reject,
+            reject-reference, predict, or auto: calibrated where the agent has a calibration, else greedy.
+        right: treatment on the right side.
         seed: of the episode and of everything random in it.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
         env_options: what to tell the environment, each value as YAML has it.

@@ -35,8 +35,8 @@ def evaluate(
     Args:
         agent: a shipped agent or a model folder.
         env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form package.module:Name-v0.
-        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, predict; auto is
-            calibrated where the agent has a calibration, else greedy.
+        treatments: of the sensors: none, greedy, exhaustive, calibrated, random, median, reject, reject-reference,
+            predict, or auto: calibrated where the agent has a calibration, else greedy.
         fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
         broken: how many fail, drawn for each episode; 1 by default.
         intensity: how badly; 0 is clean, 1 severe.
@@ -52,7 +52,6 @@ def evaluate(
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
     """
     from wiser import seeds
-    from wiser.checks import at_least
     from wiser.envs.domain import find_task
     from wiser.evaluate.compare import compare
     from wiser.evaluate.treatments import find_treatment, resolve_name
@@ -62,7 +61,6 @@ def evaluate(
     from wiser.worldmodel.store import load
 
     use_threads(threads)
-    at_least(0, seed=seed)
     first = seeds.TRYING.start if seed is None else seed
     scenario = None
     if fault is not None:

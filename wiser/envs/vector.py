@@ -10,6 +10,7 @@ import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorWrapper
 
 from wiser.envs.domain import Rows, domain_of, spec_of
+from wiser.interrupts import interrupts_wait
 
 ONLY = "observation"
 """Name of the sensor of an environment that has only one and no name for it."""
@@ -50,10 +51,12 @@ def _make(spec: Any, rows: int, sensors: tuple[str, ...], processes: bool, kwarg
         if isinstance(made.single_observation_space, gym.spaces.Dict):
             return made
         made.close()  # its single environments can be wrapped
-    mode = gym.VectorizeMode.ASYNC if processes else gym.VectorizeMode.SYNC
     wrappers: Any = [partial(as_sensors, names=sensors)]
-    made = gym.make_vec(spec, rows, vectorization_mode=mode, wrappers=wrappers, **kwargs)
-    return InProcesses(made, spec.id) if processes else made
+    if not processes:
+        return gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.SYNC, wrappers=wrappers, **kwargs)
+    with interrupts_wait():
+        made = gym.make_vec(spec, rows, vectorization_mode=gym.VectorizeMode.ASYNC, wrappers=wrappers, **kwargs)
+    return InProcesses(made, spec.id)
 
 
 class InProcesses(VectorWrapper[Any, Any, Any, Any, Any]):

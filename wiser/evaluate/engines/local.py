@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 
@@ -15,6 +13,7 @@ import torch
 from wiser.evaluate.engines import Finished
 from wiser.evaluate.jobs import run_job
 from wiser.evaluate.plan import Job
+from wiser.interrupts import interrupts_wait
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class LocalEngine:
         pool = ProcessPoolExecutor(self.workers, get_context("spawn"), initializer=use_one_thread)
         others = set(active_children())
         try:
-            with children_deaf_to_interrupts():
+            with interrupts_wait():
                 running = {pool.submit(run_job, job): job.cell for job in jobs}
             for future in as_completed(running):
                 episodes, seconds = future.result()
@@ -40,19 +39,6 @@ class LocalEngine:
             for worker in set(active_children()) - others:  # all is done, or nobody asks any more
                 worker.terminate()
             pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def children_deaf_to_interrupts() -> Iterator[None]:
-    """Let processes that start inside not hear Ctrl-C, where the system can: who asked for them ends them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # they inherit it; here Ctrl-C waits
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def use_one_thread() -> None:
