@@ -73,7 +73,7 @@ def test_a_cell_knows_how_its_sensors_were_treated(monkeypatch) -> None:
     assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, False, True, False]
     monkeypatch.undo()
     other = Calibration.of({"surprise": np.arange(3.0)})
-    monkeypatch.setattr("wiser.evaluate.treatments.beside", lambda folder, digest: other)
+    monkeypatch.setattr("wiser.guard.judges.beside", lambda folder, digest: other)
     assert [old == new for old, new in zip(before, keys(), strict=True)] == [True, True, False, False]
     monkeypatch.undo()
     for change in ({"blind_limit": 9}, {"median": True}, {"health": Health(frozen_after=5)}):
