@@ -127,7 +127,7 @@ def test_a_treatment_can_be_written_in_a_plan() -> None:
     assert read == Treatment("greedy", health=Health(frozen_after=3), blind_limit=4)
     with pytest.raises(ValueError, match="unknown fields \\['juge'\\]"):
         Treatment.from_dict({"juge": "greedy"})
-    with pytest.raises(ValueError, match="Health.* 'frozen'"):
+    with pytest.raises(ValueError, match=r"Health.* 'frozen'"):
         Treatment.from_dict({"health": {"frozen": 3}})
 
 

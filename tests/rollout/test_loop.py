@@ -107,7 +107,7 @@ def test_a_wave_has_eight_rows_at_least_if_only_to_fill_it(model) -> None:
     """Products of very few rows are rounded differently, where they are large."""
     trial = Trial(fake_world.VECTOR, 10, 0, rows=1)
     found = [
-        (wave.start, wave.count, len(wave.book.running), int(wave.book.running.sum()))
+        (wave.start, wave.episodes, len(wave.book.running), int(wave.book.running.sum()))
         for wave in waves(trial, model, lambda env, rows, seed: Guard(model, rows=rows))
     ]
     assert found == [(0, 8, 8, 8), (8, 2, 8, 2)]
