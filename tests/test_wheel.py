@@ -83,4 +83,5 @@ def test_the_first_lines_and_the_first_commands_work_in_an_empty_folder(installe
     assert [name for name in AGENTS if name in listed] == list(AGENTS)
     assert "/base" not in listed
     run(command, "demo", "--episodes", "2", cwd=empty, **where)
-    assert sorted(path.relative_to(empty).as_posix() for path in empty.rglob("*.html")) == ["demo/best.html", "demo/worst.html"]
+    pages = sorted(path.relative_to(empty).as_posix() for path in empty.rglob("*.html"))
+    assert pages == ["demo/best.html", "demo/worst.html"]

@@ -1,7 +1,7 @@
 """Commands as people type them, one after another in one process: `python -m tests.wrong_inputs < CASES > OUTCOMES`.
 
-A case is a JSON object a line: the words after `wiser`, a module that is to be missing, seconds until Ctrl-C, which comes
-after PATIENCE in any case. So is an outcome: exit code, what was said on either stream, and which files of the current
+A case is a JSON object a line: the words after `wiser`, a module that is to be missing, seconds until Ctrl-C, which
+comes after PATIENCE in any case. So is an outcome: exit code, what was said on either stream, and which files of the current
 folder are new, changed or gone.
 """
 
@@ -53,7 +53,12 @@ def interrupted(after: float):
 
 def outcome(words: list[str], without: str, after: float) -> dict:
     before, out, err = files(), io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), missing(without or "nothing at all"), interrupted(after or PATIENCE):
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        missing(without or "nothing at all"),
+        interrupted(after or PATIENCE),
+    ):
         try:
             code = run(words)
         except SystemExit as end:
