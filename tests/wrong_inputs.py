@@ -1,8 +1,8 @@
 """Commands as people type them, one after another in one process: `python -m tests.wrong_inputs < CASES > OUTCOMES`.
 
 A case is a JSON object a line: the words after `wiser`, a module that is to be missing, seconds until Ctrl-C, which
-comes after PATIENCE in any case. So is an outcome: exit code, what was said on either stream, and which files of the current
-folder are new, changed or gone.
+comes after PATIENCE in any case. So is an outcome: exit code, what was said on either stream, and which files of the
+current folder are new, changed or gone.
 """
 
 from __future__ import annotations
