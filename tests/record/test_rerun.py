@@ -6,13 +6,15 @@ import sys
 import pytest
 
 from tests.record.runs import record
-from wiser.record import to_rrd
+from wiser.record import check_target, to_rrd
 
 
 def test_without_the_sdk_the_error_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rerun", None)
     with pytest.raises(RuntimeError, match=r"pip install 'wiser-guard\[rerun\]'"):
         to_rrd(record(), tmp_path / "run.rrd")
+    with pytest.raises(RuntimeError, match=r"pip install 'wiser-guard\[rerun\]'"):
+        check_target(tmp_path / "run.rrd")  # before anything is driven
 
 
 def test_the_file_holds_every_lane(tmp_path):

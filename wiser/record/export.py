@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wiser.record.film import to_gif, to_mp4
 from wiser.record.recording import Recording
-from wiser.record.rrd import to_rrd
+from wiser.record.rrd import find_rerun, to_rrd
 from wiser.record.web import to_html
 
 FORMS: dict[str, Callable[[Recording, str | Path], Path]] = {
@@ -33,6 +33,8 @@ def check_target(path: str | Path) -> None:
         raise ValueError(f"cannot write {path}: a recording can become {', '.join(FORMS)}")
     if path.is_dir():
         raise ValueError(f"cannot write {path}: it is a folder")
+    if path.suffix.lower() == ".rrd":
+        find_rerun()
     home = next(folder for folder in path.absolute().parents if folder.exists())
     if not home.is_dir() or not os.access(home, os.W_OK):
         raise ValueError(f"cannot write {path}: {home} is not a folder one may write to")

@@ -16,10 +16,7 @@ from wiser.record.sheets import displayable
 
 def to_rrd(recording: Recording, path: str | Path) -> Path:
     """Write a .rrd file for `rerun FILE`: images, trust, scores and reasons of every lane on the time line `step`."""
-    try:
-        import rerun
-    except ImportError as error:
-        raise RuntimeError(f"Rerun recordings need the Rerun SDK: {install_hint('rerun')}") from error
+    rerun = find_rerun()
     with replacing(path) as temporary:
         stream = rerun.RecordingStream("wiser")
         stream.save(temporary)
@@ -30,6 +27,15 @@ def to_rrd(recording: Recording, path: str | Path) -> Path:
                 _log_step(rerun, stream, recording, lane, step)
         stream.disconnect()
     return Path(path)
+
+
+def find_rerun() -> Any:
+    """The SDK; without it a RuntimeError says how to get it."""
+    try:
+        import rerun
+    except ImportError as error:
+        raise RuntimeError(f"Rerun recordings need the Rerun SDK: {install_hint('rerun')}") from error
+    return rerun
 
 
 def _log_step(rerun: Any, stream: Any, recording: Recording, lane: Lane, step: int) -> None:
