@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
+from wiser.checks import check_file
 from wiser.record.film import to_gif, to_mp4
 from wiser.record.recording import Recording
 from wiser.record.rrd import find_rerun, to_rrd
@@ -31,10 +31,6 @@ def check_target(path: str | Path) -> None:
     path = Path(path)
     if path.suffix.lower() not in FORMS:
         raise ValueError(f"cannot write {path}: a recording can become {', '.join(FORMS)}")
-    if path.is_dir():
-        raise ValueError(f"cannot write {path}: it is a folder")
+    check_file(path)
     if path.suffix.lower() == ".rrd":
         find_rerun()
-    home = next(folder for folder in path.absolute().parents if folder.exists())
-    if not home.is_dir() or not os.access(home, os.W_OK):
-        raise ValueError(f"cannot write {path}: {home} is not a folder one may write to")
