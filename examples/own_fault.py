@@ -36,7 +36,7 @@ class Fog:
 FAULTS["fog"] = Fault("fog", "the lens fogs up", ("image",), Fog)
 
 
-def main(episodes: int = 16) -> wiser.evaluate.benchmark.Table:
+def main(episodes: int = 16) -> wiser.evaluate.benchmark.Comparison:
     """Two cameras of a shipped agent fog up; with and without a guard."""
     fog = Scenario(faults=("fog",), sensors=4, onset=20)
     return wiser.benchmark("stop-sign/dropout", "wiser/StopSign-v0", [fog], ["none", "calibrated"], episodes=episodes)

@@ -56,7 +56,7 @@ class Grudge:
         )
 
 
-def main(episodes: int = 16) -> wiser.evaluate.benchmark.Table:
+def main(episodes: int = 16) -> wiser.evaluate.benchmark.Comparison:
     """Compare it with the built-in ones."""
     treatments = {"none": Treatment(), "greedy": Treatment("greedy"), "resentful": Treatment(Resentful())}
     glare = Scenario(faults=("glare",), sensors=3, onset=30)

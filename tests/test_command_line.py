@@ -9,11 +9,11 @@ import pytest
 
 import wiser
 from wiser.cli import COMMANDS
-from wiser.evaluate.plan import PRESETS
+from wiser.evaluate import plan
 from wiser.evaluate.treatments import TREATMENTS
 
 ROOT = Path(__file__).parents[1]
-PLANS = [path.stem for path in PRESETS.glob("*.yaml")]
+PLANS = [path.stem for path in plan.PLANS.glob("*.yaml")]
 HEAVY = {"torch", "cv2", "matplotlib", "gymnasium", "numba", "numpy"}
 
 

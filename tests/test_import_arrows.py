@@ -7,8 +7,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "wiser"
 LEAVES = {
-    "wiser.checks", "wiser.extras", "wiser.interrupts", "wiser.kernels", "wiser.names", "wiser.options", "wiser.seeds",
-    "wiser.spoken", "wiser.threads",
+    "wiser.checks", "wiser.extras", "wiser.files", "wiser.interrupts", "wiser.kernels", "wiser.names", "wiser.options",
+    "wiser.seeds", "wiser.spoken", "wiser.threads",
 }  # fmt: skip
 """For everybody: they import nothing of the house."""
 SEAM = {"wiser.worldmodel.protocol", "wiser.worldmodel.latents"}

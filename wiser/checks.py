@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 
 def at_least(least: int, **counts: int | None) -> None:
@@ -11,6 +14,15 @@ def at_least(least: int, **counts: int | None) -> None:
     for name, count in counts.items():
         if count is not None and count < least:
             raise ValueError(f"{name} must be at least {least}, got {count}")
+
+
+def check_fields(kind: type, values: Any, what: str) -> None:
+    """Raise a ValueError, which lists all fields, unless `values` is a mapping with some of those of `kind`."""
+    known = [field.name for field in fields(kind)]
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{what} is a mapping with some of {', '.join(known)}, got {values!r}")
+    if unknown := set(values) - set(known):
+        raise ValueError(f"unknown fields {sorted(unknown)} of {what}; there are {', '.join(known)}")
 
 
 def check_file(path: Path) -> None:

@@ -17,12 +17,13 @@ from wiser.evaluate import statistics
 from wiser.evaluate.benchmark import mean_measures
 from wiser.evaluate.episodes import Watch, run_episodes
 from wiser.evaluate.records import Episode
+from wiser.evaluate.rehearse import rehearse
 from wiser.evaluate.treatments import find_treatment, resolve_name
 from wiser.evaluate.watch import RecordEpisode
 from wiser.faults import Scenario
 from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, Sample, to_html
-from wiser.rollout import Moment, Trial, Wave
+from wiser.rollout import Moment, Trial, Wave, mention_home
 from wiser.worldmodel.protocol import WorldModel
 from wiser.worldmodel.store import load
 
@@ -43,6 +44,8 @@ def run_demo(agent: str, env: str, fault: str, broken: int, episodes: int, out: 
     """
     console, model = Console(), load(agent)
     scenario = Scenario(faults=(fault,), sensors=broken, onset=ONSET)
+    rehearse(model, env, {}, [scenario], map(find_treatment, LANES.values()))
+    mention_home(model, env)
     trials = {lane: Trial(env, episodes, FIRST_SEED, None if lane == CLEAN else scenario) for lane in LANES}
     about = About(
         title=f"{fault} on {broken} of {len(model.sensors)} sensors", task=env, agent=agent,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.record.runs import record
+from wiser.files import replacing
 from wiser.record import Recording, RecordingError, export
-from wiser.record.files import replacing
 from wiser.record.recording import COLUMNS
 
 

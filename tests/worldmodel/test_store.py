@@ -135,7 +135,7 @@ def test_failed_write_leaves_the_old_file(folder, monkeypatch) -> None:
     def full_disk(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store.os, "fsync", full_disk)
+    monkeypatch.setattr("wiser.files.os.fsync", full_disk)
     with pytest.raises(OSError, match="No space left on device; the previous file is untouched"):
         wiser.save(tiny.model(SENSORS, seed=5), folder)
     assert (folder / WEIGHTS).read_bytes() == before

@@ -32,17 +32,10 @@ def demo(
     from wiser.checks import at_least, check_folder
     from wiser.demo import run_demo
     from wiser.envs.domain import find_task
-    from wiser.evaluate.rehearse import rehearse
-    from wiser.faults import Scenario
-    from wiser.rollout import mention_home
     from wiser.threads import use_threads
-    from wiser.worldmodel.store import load
 
     use_threads(threads)
     at_least(1, episodes=episodes)
-    model, task = load(agent), find_task(env)
-    rehearse(model, task.env, {}, [Scenario(faults=(fault,), sensors=broken)], [])
     check_folder(out)
-    mention_home(model, task.env)
-    run_demo(agent, task.env, fault, broken, episodes, out)
+    run_demo(agent, find_task(env).env, fault, broken, episodes, out)
     return 0

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tyro
 
 from wiser.options import NO_OPTIONS, Agent, Env, Options
 from wiser.spoken import spoken
+
+if TYPE_CHECKING:
+    from wiser.faults import Scenario
 
 
 @spoken()
@@ -55,24 +59,32 @@ def evaluate(
     from wiser.envs.domain import find_task
     from wiser.evaluate.compare import compare
     from wiser.evaluate.treatments import find_treatment, resolve_name
-    from wiser.faults import Scenario
     from wiser.rollout import Trial
     from wiser.threads import use_threads
     from wiser.worldmodel.store import load
 
     use_threads(threads)
     first = seeds.TRYING.start if seed is None else seed
-    scenario = None
-    if fault is not None:
-        count = 1 if broken is None else broken
-        scenario = Scenario(
-            faults=(fault,), sensors=count, intensity=intensity, proportion=proportion, onset=onset, seed=first
-        )
-    elif (broken, intensity, proportion, onset) != (None, 1.0, 1.0, 0):
-        raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
+    scenario = _scenario(fault, broken, intensity, proportion, onset, first)
     model = load(agent)
     names = [resolve_name(name, model) for name in treatments]
     chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in names}
     trial = Trial(find_task(env).env, episodes, first, scenario, env_options, rows, processes=processes)
     compare(model, agent, chosen, trial, record)
     return 0
+
+
+def _scenario(
+    fault: str | None, broken: int | None, intensity: float, proportion: float, onset: int, seed: int
+) -> Scenario | None:
+    """What breaks; None without a fault, of which then nothing else may be said."""
+    from wiser.faults import Scenario
+
+    if fault is not None:
+        count = 1 if broken is None else broken
+        return Scenario(
+            faults=(fault,), sensors=count, intensity=intensity, proportion=proportion, onset=onset, seed=seed
+        )
+    if (broken, intensity, proportion, onset) != (None, 1.0, 1.0, 0):
+        raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
+    return None

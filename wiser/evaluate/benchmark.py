@@ -43,7 +43,7 @@ class Row:
     """Means of what else the episodes are judged by, by name."""
 
 
-class Table(tuple[Row, ...]):
+class Comparison(tuple[Row, ...]):
     """Rows of results; prints as a table."""
 
     env: str = ""
@@ -89,7 +89,7 @@ def benchmark(
     seed: int = seeds.TRYING.start,
     floor: float | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Table:
+) -> Comparison:
     """Compare ways of treating an agent's sensors.
 
     agent: a model, or the name of a shipped one or of a model folder.
@@ -118,7 +118,7 @@ def benchmark(
         for harm, disturbance in harms.items()
     }
     clean = [episode.score for episode in driven[CLEAN, next(iter(named))]]
-    table = Table(_row(harm, name, driven[harm, name], clean, floor, seed) for harm in harms for name in named)
+    table = Comparison(_row(harm, name, driven[harm, name], clean, floor, seed) for harm in harms for name in named)
     table.env = env
     return table
 

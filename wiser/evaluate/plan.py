@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from wiser import seeds
+from wiser.checks import check_fields
 from wiser.envs.domain import domain_of
 from wiser.evaluate.contenders import Contender, agent_name, find_agent, find_contender, treatment_of
 from wiser.evaluate.records import CLEAN, Cell
@@ -19,7 +20,7 @@ from wiser.evaluate.treatments import Treatment
 from wiser.faults import Scenario
 from wiser.names import perhaps
 
-PRESETS = Path(__file__).parent / "presets"
+PLANS = Path(__file__).parent / "presets"
 SEEDS_APART = 10_000
 MOST_SEEDS = len(seeds.SWEEPS) // SEEDS_APART
 LISTS = ("tasks", "contenders", "agents", "disturbances", "failures", "intensities", "proportions", "seeds")
@@ -88,11 +89,7 @@ class Plan:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Plan:
         """Read plain values; unknown fields are a ValueError that lists the known ones."""
-        known = [field.name for field in fields(cls)]
-        if not isinstance(values, Mapping):
-            raise ValueError(f"a plan is a mapping with some of {', '.join(known)}")
-        if unknown := set(values) - set(known):
-            raise ValueError(f"unknown fields {sorted(unknown)} in plan; there are {', '.join(known)}")
+        check_fields(cls, values, "a plan")
         if "tasks" not in values:
             raise ValueError("a plan names its tasks")
         if single := [name for name in LISTS if name in values and not isinstance(values[name], list)]:
@@ -103,10 +100,10 @@ class Plan:
     @classmethod
     def read(cls, name_or_path: str) -> Plan:
         """Read a preset by name, or a YAML file."""
-        path = PRESETS / f"{name_or_path}.yaml"
+        path = PLANS / f"{name_or_path}.yaml"
         path = path if path.is_file() else Path(name_or_path)
         if not path.is_file():
-            known = sorted(found.stem for found in PRESETS.glob("*.yaml"))
+            known = sorted(found.stem for found in PLANS.glob("*.yaml"))
             guess = perhaps(name_or_path, known)
             raise ValueError(f"no plan {name_or_path!r}{guess}: neither a file nor one of {', '.join(known)}")
         try:

@@ -16,7 +16,7 @@ from typing import Any
 from wiser.evaluate.detection import FIGURES, Detection
 from wiser.evaluate.records import Cell, Episode, columns
 from wiser.extras import install_hint
-from wiser.worldmodel.store import write_atomic
+from wiser.files import write_atomic
 
 GROUPS = {"measures": "measure/", "modes": "mode/"}
 EPISODES = {

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.checks import at_least
+from wiser.checks import at_least, check_fields
 from wiser.envs.domain import Rows, domain_of
 from wiser.guard import AUTO, Guard, Health, Judge, Rejection, find_judge, preferred_judge
 from wiser.guard.calibration import beside
@@ -41,11 +41,7 @@ class Treatment:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Treatment:
         """Read plain values, as a plan has them; `health` is a mapping, `judge` a name."""
-        known = [field.name for field in fields(cls)]
-        if not isinstance(values, Mapping):
-            raise ValueError(f"a treatment is a mapping with some of {', '.join(known)}, got {values!r}")
-        if unknown := set(values) - set(known):
-            raise ValueError(f"unknown fields {sorted(unknown)} of a treatment; there are {', '.join(known)}")
+        check_fields(cls, values, "a treatment")
         try:
             return cls(**{**values, "health": Health(**values.get("health", {}))})
         except TypeError as error:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from wiser.files import write_atomic
+
 FILE = "calibration.json"
 VERSION = 3
 OLD_VERSIONS = (1, 2)  # 1 had first frames among the others; 2 is as 3, but had to have the levels of today
@@ -104,9 +106,7 @@ class Calibration:
         """Write JSON; `path` is a file or a model folder."""
         path = _file(path)
         body = {"version": VERSION, **asdict(self)}
-        temporary = path.with_name(f".{path.name}.tmp")
-        temporary.write_text(json.dumps(body, indent=2) + "\n")
-        temporary.replace(path)
+        write_atomic(path, (json.dumps(body, indent=2) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Calibration:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.record.files import replacing
+from wiser.files import replacing
 
 HEADER = "recording.json"
 FORMAT, VERSION = "wiser-recording", 1

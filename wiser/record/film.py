@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.record.files import replacing
+from wiser.files import replacing
 from wiser.record.frame import FrameArtist
 from wiser.record.recording import Recording
 

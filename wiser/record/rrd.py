@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from wiser.extras import install_hint
+from wiser.files import replacing
 from wiser.guard import Mode
-from wiser.record.files import replacing
 from wiser.record.recording import Lane, Recording
 from wiser.record.sheets import displayable
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wiser.files import replacing
 from wiser.guard import Mode
-from wiser.record.files import replacing
 from wiser.record.recording import Lane, Recording
 from wiser.record.sample import Sample
 from wiser.record.sheets import sheets

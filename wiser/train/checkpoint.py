@@ -15,11 +15,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
+from wiser.files import write_atomic
 from wiser.rollout.home import TRAINING
 from wiser.train.config import CHANGEABLE, TrainConfig
 from wiser.train.learner import Learner
 from wiser.train.replay import Replay
-from wiser.worldmodel.store import save, write_atomic
+from wiser.worldmodel.store import save
 
 STATE = "state.safetensors"
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
-from wiser.checks import at_least
+from wiser.checks import at_least, check_fields
 from wiser.names import perhaps
 from wiser.options import Options
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-PRESETS = Path(__file__).parent / "presets"
+PRESET_FOLDER = Path(__file__).parent / "presets"
 COUNTS = ("updates", "rows", "steps_per_update", "batch", "length", "capacity", "imagine_steps", "segment", "life",
           "evaluate_every", "evaluate_episodes", "log_every", "threads")  # fmt: skip
 NATURALS = ("seed", "prefill", "warmup")
@@ -160,9 +160,7 @@ class TrainConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrainConfig:
         """Read plain values; unknown fields are a ValueError that lists the known ones."""
-        known = {known.name for known in fields(cls)}
-        if unknown := set(values) - known:
-            raise ValueError(f"unknown fields {sorted(unknown)}; there are {', '.join(sorted(known))}")
+        check_fields(cls, values, "a run")
         sensors = tuple(values.get("sensors", ()))
         return cls(**{**values, "sensors": sensors})
 
@@ -194,7 +192,7 @@ def stack(names: Iterable[str]) -> TrainConfig:
     """Merge presets by name, in order."""
     values: dict[str, Any] = {}
     for name in names:
-        path = PRESETS / f"{name}.yaml"
+        path = PRESET_FOLDER / f"{name}.yaml"
         if not path.is_file():
             known = preset_names()
             raise ValueError(f"no preset {name!r}{perhaps(name, known)}; there are {', '.join(known)}")
@@ -204,4 +202,6 @@ def stack(names: Iterable[str]) -> TrainConfig:
 
 def preset_names() -> list[str]:
     """All presets."""
-    return sorted(found.relative_to(PRESETS).with_suffix("").as_posix() for found in PRESETS.rglob("*.yaml"))
+    return sorted(
+        found.relative_to(PRESET_FOLDER).with_suffix("").as_posix() for found in PRESET_FOLDER.rglob("*.yaml")
+    )

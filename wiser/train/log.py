@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from wiser.worldmodel.store import write_atomic
+from wiser.files import write_atomic
 
 LOG = "log.jsonl"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
+from wiser.files import write_atomic
 from wiser.names import perhaps
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.model import DreamerV3
@@ -91,23 +91,6 @@ def find(path_or_name: str | Path) -> Path:
 def shipped() -> list[str]:
     """Names of the shipped models."""
     return sorted(config.parent.relative_to(SHIPPED).as_posix() for config in SHIPPED.glob(f"**/{CONFIG}"))
-
-
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write `data` so that `path` holds either the old bytes or the new ones, whenever the process dies."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise OSError(
-            error.errno, f"could not write {path}: {error.strerror}; the previous file is untouched"
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _read_config(path: Path) -> tuple[bytes, DreamerConfig]:

@@ -7,10 +7,10 @@ grey levels after every layer and weigh texels with 8 bits; the reference comput
 import numpy as np
 import pytest
 
+from tests.envs.driving import plain_camera, plain_sensors
 from wiser.envs.driving.dynamics import decode_actions
 from wiser.envs.driving.embedded import EmbeddedWorld
 from wiser.envs.driving.expert import to_discrete
-from wiser.envs.driving.sensors import reference, reference_camera
 from wiser.envs.driving.sensors.birdeye import RANGE
 from wiser.envs.driving.sensors.suite import LAYERS, SensorSuite
 from wiser.envs.driving.sensors.textures import ground
@@ -32,11 +32,11 @@ def scenes(name, steps=STEPS, batch=3):
 
 def draw_slowly(task, name, scene, b, size):
     if name == "camera":
-        return reference_camera.draw_camera(ground(task.name, "camera"), scene, b, size)
+        return plain_camera.draw_camera(ground(task.name, "camera"), scene, b, size)
     if name == "lidar":
-        return reference.draw_lidar(ground(task.name, "lidar"), scene, b, size)
+        return plain_sensors.draw_lidar(ground(task.name, "lidar"), scene, b, size)
     metres = task.signals_range if name == "birdeye_with_traffic_lights" else RANGE
-    return reference.draw_birdeye(ground(task.name, "birdeye"), scene, b, name, metres, size)
+    return plain_sensors.draw_birdeye(ground(task.name, "birdeye"), scene, b, name, metres, size)
 
 
 @pytest.mark.parametrize("size", [64, 96])

@@ -3,7 +3,6 @@
 import math
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import carla
@@ -73,11 +72,11 @@ def test_roads_read_from_carla_look_like_ours(name):
 
 
 def test_a_town_can_be_checked_beforehand(tmp_path):
-    """`tools/check_carla_town.py` finds our own map without fault, and draws it."""
+    """`check_town` finds our own map without fault, and draws it."""
     (tmp_path / "Town04.xodr").write_text(to_opendrive(TASKS["StopSign"].road_map()))
-    tool = Path(__file__).parents[4] / "tools" / "check_carla_town.py"
-    arguments = ["--opendrive", "Town04.xodr", "--task", "StopSign", "--picture", "roads.png"]
-    done = subprocess.run([sys.executable, tool, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+    tool = "wiser.envs.driving.carla_backend.check_town"
+    arguments = ["-m", tool, "--opendrive", "Town04.xodr", "--task", "StopSign", "--picture", "roads.png"]
+    done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "0.00 m median" in done.stdout, done.stderr
     assert cv2.imread(str(tmp_path / "roads.png")).std() > 10
 

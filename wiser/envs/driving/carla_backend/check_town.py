@@ -31,7 +31,7 @@ def main(opendrive: Path, task: str, seed: int = 0, picture: Path | None = None)
         print("(between two lanes, where the route changes from one to the other, 1.75 m is right)")
     if picture is not None:
         canvas = draw_surface(town_surface(town, TASKS[task], route, heights), STYLES["birdeye"])
-        canvas.stroke(route[:, :2], ROUTE_WIDTH, tuple(int(channel) for channel in ROUTE))
+        canvas.stroke(route[:, :2], ROUTE_WIDTH, (int(ROUTE[0]), int(ROUTE[1]), int(ROUTE[2])))
         cv2.imwrite(str(picture), canvas.image[..., ::-1])
 
 

@@ -1,13 +1,13 @@
-"""The forward camera once more, in plain numpy; see `reference`."""
+"""The forward camera once more, in plain numpy; see `plain_sensors`."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.envs.driving.plain_sensors import Faces, centres, ego_axes, level_of, look_up, world_axes
 from wiser.envs.driving.roads import Floats
 from wiser.envs.driving.sensors import camera
-from wiser.envs.driving.sensors.reference import Faces, centres, ego_axes, level_of, look_up, world_axes
 from wiser.envs.driving.sensors.scene import Scene
 from wiser.envs.driving.sensors.textures import Texture
 

@@ -1,4 +1,4 @@
-"""Files that are never half written."""
+"""Files that are never half written: whenever the process dies, a path holds the old bytes or the new ones."""
 
 from __future__ import annotations
 
@@ -24,3 +24,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_atomic(path: str | Path, data: bytes) -> None:
+    """Replace `path` by `data`; if that fails, the error says that the previous file is untouched."""
+    try:
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"could not write {path}: {error.strerror}; the previous file is untouched"
+        ) from error
