@@ -101,7 +101,7 @@ def test_our_own_page_is_let_in(client, headers):
 def test_a_viewer_is_told_everything_there_is_to_know(client):
     with Watching(client) as viewer:
         offered, episode, steps = (viewer.hear(kind) for kind in ("catalogue", "episode", "steps"))
-    assert {"none", "greedy", "exhaustive", "random", "reject"} <= offered["methods"].keys()
+    assert {"none", "greedy", "exhaustive", "random", "reject"} <= offered["treatments"].keys()
     assert len(offered["faults"]) == 16
     assert [lane["name"] for lane in episode["lanes"]] == ["unguarded", "guarded"]
     assert [sensor["name"] for sensor in episode["sensors"]] == ["camera", "lidar", "radar"]

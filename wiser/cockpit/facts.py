@@ -23,7 +23,7 @@ from wiser.worldmodel.protocol import Sensor
 def about_episode(session: Session, sheet: Sheet, first: Sequence[Step]) -> dict[str, Any]:
     """What holds for a whole episode."""
     recorder = session.recorder
-    lanes = zip(session.lanes, session.choice.treatments, session.methods, sheet.lanes, strict=True)
+    lanes = zip(session.lanes, session.choice.treatments, session.resolved, sheet.lanes, strict=True)
     scores = {name for step in first for name, values in step.verdict.scores.items() if np.ndim(values) == 1}
     return {
         "kind": "episode",

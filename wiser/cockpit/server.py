@@ -78,7 +78,7 @@ def greet(catalogue: Catalogue) -> str:
             "kind": "catalogue",
             "envs": catalogue.envs,
             "agents": catalogue.agents,
-            "methods": {name: treatment.about for name, treatment in TREATMENTS.items()},
+            "treatments": {name: treatment.about for name, treatment in TREATMENTS.items()},
             "faults": {name: fault.description for name, fault in FAULTS.items()},
             "forms": [suffix.removeprefix(".") for suffix in forms],
         }

@@ -49,8 +49,8 @@ class Session:
             f"{choice.agent} in the cockpit", choice.env, choice.agent, (choice.seed,), command(choice),
             steps_per_second=domain_of(choice.env).steps_per_second,
         )  # fmt: skip
-        self.methods = tuple(resolve_name(name, agent) for name in choice.treatments)
-        lanes = dict(zip(self.lanes, self.methods, strict=True))
+        self.resolved = tuple(resolve_name(name, agent) for name in choice.treatments)
+        lanes = dict(zip(self.lanes, self.resolved, strict=True))
         self.recorder = Recorder(agent.sensors, lanes, about, beside(agent.folder, agent.digest), limit=LONGEST)
         self.steps = 0
         self._rng = np.random.default_rng(choice.seed)

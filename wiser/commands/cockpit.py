@@ -33,7 +33,7 @@ def cockpit(
         env: a task (FourLane, StopSign, ...) or a Gymnasium id; by default where the agent was trained.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
         left: treatment of the sensors on the left side: none, greedy, exhaustive, calibrated, random, median, reject,
-            reject-reference, predict, or auto: calibrated where the agent has a calibration, else greedy.
+            reject-reference, predict, or auto: the best the agent has a calibration for.
         right: treatment on the right side.
         seed: of the episode and of everything random in it.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.

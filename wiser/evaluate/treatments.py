@@ -69,7 +69,7 @@ class Treatment:
 
 
 TREATMENTS: dict[str, Treatment] = {
-    AUTO: Treatment(AUTO, about="the best way there is a calibration for: calibrated, or else greedy"),
+    AUTO: Treatment(AUTO, about="the best way there is a calibration for: calibrated, or predict with one sensor"),
     "none": Treatment(about="every sensor trusted"),
     "random": Treatment("random", about="a random mask at every step"),
     "greedy": Treatment("greedy", about="greedy selection by surprise"),
@@ -95,7 +95,7 @@ def find_treatment(name: str | Treatment) -> Treatment:
 
 def resolve_name(name: str, agent: WorldModel) -> str:
     """The treatment that `auto` stands for with this agent; any other name is passed on."""
-    return preferred_judge(beside(agent.folder, agent.digest)) if name == AUTO else name
+    return preferred_judge(agent, beside(agent.folder, agent.digest)) if name == AUTO else name
 
 
 def median_filter(images: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,17 @@ import pytest
 import wiser
 from tests import tiny
 from wiser.evaluate.treatments import TREATMENTS, Treatment, resolve_name
-from wiser.guard import JUDGES, Calibrated, Calibration, CalibrationError, Greedy, Guard, judges, preferred_judge
+from wiser.guard import (
+    JUDGES,
+    Calibrated,
+    Calibration,
+    CalibrationError,
+    Greedy,
+    Guard,
+    TrustAll,
+    judges,
+    preferred_judge,
+)
 from wiser.guard.scores import SCORES
 
 SENSORS = tiny.images(3)
@@ -55,8 +65,16 @@ def test_the_treatment_has_the_digest_of_what_it_comes_to(folder) -> None:
 def test_the_order_is_one_line(monkeypatch) -> None:
     monkeypatch.setitem(JUDGES, "witnesses", Calibrated(level=0.99))
     monkeypatch.setattr(judges, "PREFERRED", ("witnesses", *judges.PREFERRED))
-    assert preferred_judge(USUAL) == "witnesses"
-    assert preferred_judge(None) == "greedy"
+    model = tiny.model(SENSORS)
+    assert preferred_judge(model, USUAL) == "witnesses"
+    assert preferred_judge(model, None) == "greedy"
+
+
+def test_a_single_sensor_is_believed_or_not() -> None:
+    model = tiny.model(tiny.images(1))
+    assert isinstance(Guard(model).judge, TrustAll)
+    usual = Calibration.of({name: np.ones(9) for name in ("surprise", "reconstruction")})
+    assert Guard(model, calibration=usual).judge == JUDGES["predict"]
 
 
 def test_shipped_agents_trust_their_clean_sensors_at_first_sight() -> None:

@@ -63,9 +63,9 @@ class Cockpit {
       return;
     }
     const send = (order) => this.live.send(order);
-    this.episode = new Episode(about, this.catalogue.methods, {
+    this.episode = new Episode(about, this.catalogue.treatments, {
       onPress: (k) => this.askHowToBreak(k),
-      onMethod: (k, name) => send({ do: "choose", [["left", "right"][k]]: name }),
+      onTreatment: (k, name) => send({ do: "choose", [["left", "right"][k]]: name }),
     });
     this.part("lanes").replaceChildren(...this.episode.views.map((view) => view.root));
     this.part("traces").replaceChildren(...this.episode.traces);

@@ -5,10 +5,10 @@ const DRAW_EVERY = 250; // milliseconds between two drawings of the charts: they
 
 /** One episode on the page: both lanes now, and their traces as far as the window reaches.
 
-    about: what the server says of an episode. methods: {name: what it does}. onPress(index of a sensor) when its picture
-    is pressed, onMethod(lane, name) when another method is chosen. */
+    about: what the server says of an episode. treatments: {name: what it does}. onPress(index of a sensor) when its picture
+    is pressed, onTreatment(lane, name) when another method is chosen. */
 class Episode {
-  constructor(about, methods, { onPress, onMethod }) {
+  constructor(about, treatments, { onPress, onTreatment }) {
     this.about = about;
     this.lanes = about.lanes.map((lane) => ({ ...lane, hasView: Boolean(lane.places.view), steps: [] }));
     this.views = this.lanes.map((lane, k) =>
@@ -19,7 +19,7 @@ class Episode {
       return why;
     });
     this.views.forEach((view, k) => view.root.querySelector(".method").replaceChildren(
-      methodSelect(methods, this.lanes[k], (name) => onMethod(k, name))));
+      treatmentSelect(treatments, this.lanes[k], (name) => onTreatment(k, name))));
     const { charts, parts } = tracePanel({ ...about, lanes: this.lanes }, { length: WINDOW, onSeek: () => {} });
     const trust = this.lanes.map((lane) =>
       new TrustChart(`trust, ${lane.name}`, about.sensors, lane.steps, WINDOW, () => {}));
@@ -108,11 +108,11 @@ class Episode {
 }
 
 /** lane.meaning: what the chosen method, such as auto, has come to. */
-function methodSelect(methods, lane, onChange) {
+function treatmentSelect(treatments, lane, onChange) {
   const named = (name) => name === lane.method && name !== lane.meaning ? `${name}: ${lane.meaning}` : name;
   const label = `Treatment on the ${lane.name} side`;
-  const select = element("select", { "aria-label": label, title: methods[lane.method] ?? "" },
-    ...Object.entries(methods).map(([name, about]) => element("option", { value: name, title: about }, named(name))));
+  const select = element("select", { "aria-label": label, title: treatments[lane.method] ?? "" },
+    ...Object.entries(treatments).map(([name, about]) => element("option", { value: name, title: about }, named(name))));
   select.value = lane.method;
   select.addEventListener("change", () => onChange(select.value));
   return select;

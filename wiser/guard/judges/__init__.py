@@ -44,9 +44,11 @@ JUDGES: dict[str, Judge] = {
 """Those that go by a name. Add your own."""
 
 AUTO = "auto"
-"""Stands for the first of `PREFERRED` whose needs a calibration meets."""
+"""Stands for the first of `PREFERRED`, or `PREFERRED_ALONE`, whose needs a calibration meets."""
 PREFERRED = ("calibrated", "greedy")
-"""The best first. The last needs no calibration."""
+"""For several sensors, the best first. The last needs no calibration."""
+PREFERRED_ALONE = ("predict", "none")
+"""For a single sensor, which can only be believed or not."""
 
 
 def find_judge(
@@ -58,13 +60,14 @@ def find_judge(
     """
     if calibration is None and (judge == AUTO or judge_by_name(judge).needs):
         calibration = beside(model.folder, model.digest)
-    return judge_by_name(preferred_judge(calibration) if judge == AUTO else judge), calibration
+    return judge_by_name(preferred_judge(model, calibration) if judge == AUTO else judge), calibration
 
 
-def preferred_judge(calibration: Calibration | None) -> str:
-    """What `auto` stands for: the name of the best judge that can work with this calibration, or without one."""
+def preferred_judge(model: WorldModel, calibration: Calibration | None) -> str:
+    """What `auto` stands for: the name of the model's best judge that can work with this calibration, or without."""
     known = calibration.scores.keys() if calibration else ()
-    return next(name for name in PREFERRED if all(need in known for need in JUDGES[name].needs))
+    names = PREFERRED if len(model.sensors) > 1 else PREFERRED_ALONE
+    return next(name for name in names if all(need in known for need in JUDGES[name].needs))
 
 
 def judge_by_name(judge: str | Judge) -> Judge:
