@@ -19,14 +19,16 @@ def encode(model: DreamerV3, obs: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     fusion = model.fusion
     scaled = {s.name: obs[s.name].float() / 255 if s.dtype == "uint8" else obs[s.name] for s in model.sensors}
     if model.config.fusion == "late":
-        features = [tower(scaled[s.name]) for s, tower in zip(model.sensors, fusion.towers, strict=True)]
+        images = [s for s in model.sensors if s.is_image]
+        features = [tower(scaled[s.name]) for s, tower in zip(images, fusion.towers, strict=True)]
         weights = [projection.weight for projection in fusion.projections]
     else:
         stack = torch.cat([scaled[s.name] for s in model.sensors if s.is_image], -1)
-        vectors = [s.name for s in model.sensors if not s.is_image]
-        towers = zip(vectors, fusion.vector_towers, strict=True)
-        features = [fusion.tower(stack), *(tower(scaled[name]) for name, tower in towers)]
-        weights = [fusion.projection.weight, *(projection.weight for projection in fusion.vector_projections)]
+        features, weights = [fusion.tower(stack)], [fusion.projection.weight]
+    if vectors := [scaled[s.name].flatten(1) for s in model.sensors if not s.is_image]:
+        squashed = torch.cat([torch.sign(x) * torch.log(1 + x.abs()) for x in vectors], -1)
+        features.append(fusion.vectors.layers(squashed))
+        weights.append(fusion.vectors.projection.weight)
     return torch.cat(features, -1), torch.cat(weights, -1)
 
 

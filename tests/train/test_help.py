@@ -23,8 +23,16 @@ def test_an_agent_takes_over_what_belongs_to_its_sensors() -> None:
     action = torch.zeros(3, source.actions.size)
     ours, theirs = (m.predict(belief, action, first) for m in (model, source))
     assert torch.equal(ours.logprobs, theirs.logprobs)
-    assert torch.equal(model.fusion.towers[1](obs["front"]), source.fusion.towers[0](obs["front"]))
+    assert torch.equal(model.fusion.towers[0](obs["front"]), source.fusion.towers[0](obs["front"]))
     assert torch.equal(model.decode(belief)["range"], source.decode(belief)["range"])
+    assert torch.equal(model.fusion.vectors.projection.weight, source.fusion.vectors.projection.weight)
+
+
+def test_other_vectors_have_a_tower_of_their_own() -> None:
+    source, model = tiny.model((tiny.vector("range", 3),), seed=1), tiny.model((tiny.vector("speed", 3),), seed=2)
+    before = [p.clone() for p in model.fusion.parameters()]
+    carry_over(model, source)
+    assert all(torch.equal(a, b) for a, b in zip(before, model.fusion.parameters(), strict=True))
 
 
 def test_a_sensor_the_other_does_not_know_keeps_its_own_weights() -> None:

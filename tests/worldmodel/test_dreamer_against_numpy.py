@@ -1,5 +1,7 @@
 """The networks against a plain numpy transcription of DreamerV3's equations, written independently."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -246,22 +248,26 @@ def test_heads_on_the_belief(case) -> None:
     )
 
 
-@pytest.mark.parametrize("trusted", [(1, 1), (0, 1), (1, 0), (0, 0)])
+@pytest.mark.parametrize("trusted", list(itertools.product((0, 1), repeat=3)))
 def test_posterior_from_raw_readings(case, trusted) -> None:
-    """q(z | h, x): one layer over [h, features of all sensors], masked ones read zero; in float64 to 1e-9."""
-    model, w, deter, *_ = case
+    """q(z | h, x): one layer over [h, image, all vectors as one], masked sensors read zero; in float64 to 1e-9."""
+    _, _, deter, *_ = case
+    model = tiny.model((tiny.vector("wind", 2), tiny.image("camera"), tiny.vector("speed")))
+    w = {name: value.double().numpy() for name, value in model.state_dict().items()}
     obs = tiny.batch(model.sensors, 3, np.random.default_rng(2))
     model.double()
-    everything = np.ones((3, 1, 2), bool) & np.array(trusted, bool)
+    everything = np.ones((3, 1, 3), bool) & np.array(trusted, bool)
     prior = Prior(torch.from_numpy(deter).double(), torch.zeros(3, 6, 4).double())
     seen = {
         name: torch.from_numpy(x) if x.dtype == np.uint8 else torch.from_numpy(x).double() for name, x in obs.items()
     }
     found = model.infer(prior, model.embed(seen), torch.from_numpy(everything))[:, 0]
-    image = conv_tower(w, "fusion.towers.0", trusted[0] * obs["camera"].astype(np.float64) / 255)
-    speed = vector_tower(w, "fusion.towers.1", trusted[1] * obs["speed"].astype(np.float64))
-    columns = [w["posterior.from_deter.weight"], *(w[f"fusion.projections.{i}.weight"] for i in range(2))]
-    x = np.concatenate([deter, image, speed], -1) @ np.concatenate(columns, -1).T + w["posterior.from_deter.bias"]
+    image = conv_tower(w, "fusion.towers.0", trusted[1] * obs["camera"].astype(np.float64) / 255)
+    both = np.concatenate([trusted[0] * obs["wind"], trusted[2] * obs["speed"]], -1)
+    vectors = vector_tower(w, "fusion.vectors", both.astype(np.float64))
+    parts = ("posterior.from_deter", "fusion.projections.0", "fusion.vectors.projection")
+    columns = [w[f"{part}.weight"] for part in parts]
+    x = np.concatenate([deter, image, vectors], -1) @ np.concatenate(columns, -1).T + w["posterior.from_deter.bias"]
     logits = dense(w, "posterior.head.logits", norm_act(x, w["posterior.norm.scale"])).reshape(3, 6, 4)
     np.testing.assert_allclose(found, log_unimix(logits), atol=1e-9)
 

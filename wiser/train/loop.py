@@ -24,7 +24,7 @@ from wiser.train.log import Log
 from wiser.train.memory import keep_freed_memory
 from wiser.train.replay import Replay
 from wiser.train.score import evaluate
-from wiser.train.warmstart import carry_over, start_at_data
+from wiser.train.warmstart import carry_over, start_at_mean
 from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
 from wiser.worldmodel.store import load
 
@@ -113,7 +113,7 @@ class Run:
                 self.collector.step(share)
             if not config.start:
                 seen = self.replay.sample(config.rows, config.length, seeds.generator("mean", config.seed)).steps
-                start_at_data(self.model, {s.name: torch.from_numpy(seen[SENSOR + s.name]) for s in self.model.sensors})
+                start_at_mean(self.model, {s.name: torch.from_numpy(seen[SENSOR + s.name]) for s in self.model.sensors})
             for module in self.learner.modules.values():
                 distributed.share(module)
         for _ in range(config.steps_per_update):

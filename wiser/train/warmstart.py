@@ -1,8 +1,7 @@
-"""How a model begins: with the weights of another agent, or at least at the scale of what it is going to see.
+"""How a model begins: with the weights of another agent, or at least at the mean of what it is going to see.
 
 A decoder that first has to learn the mean brightness sends large, uninformative gradients into the latents, which
 settle on one constant code: a posterior that ignores its sensors and may take thousands of updates to recover.
-And a vector in units of its own, such as an angle that stays below a tenth, is to a new tower as good as constant.
 """
 
 from __future__ import annotations
@@ -15,26 +14,14 @@ from torch import Tensor
 
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.decoder import ConvDecoder, PatchDecoder
-from wiser.worldmodel.dreamer.maths import symlog
 from wiser.worldmodel.protocol import unit_image
 
 _OUTPUT_SCALE = 0.1  # of the last layer's initial weights: deviations from the mean start small
-_CONSTANT = 1e-3  # spread, on the symlog scale, below which a number is taken as it is
 
 
 @torch.no_grad()
-def start_at_data(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
-    """Let a new model begin with the mean colour of images, and the mean and spread of vectors, in `obs`."""
-    _paint_the_mean(model, obs)
-    for sensor, tower in model.fusion.vector_towers_by_sensor():
-        seen = symlog(obs[sensor.name].float()).reshape(-1, sensor.size)  # (B * T, n)
-        mean, spread = seen.mean(0), seen.std(0)
-        first = tower.layers[0]
-        first.weight.div_(torch.where(spread > _CONSTANT, spread, 1.0))  # type: ignore[operator]
-        first.bias.sub_(first.weight @ mean)  # type: ignore[operator]
-
-
-def _paint_the_mean(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
+def start_at_mean(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
+    """Let the decoders of a new model begin with the mean colour of the images in `obs`."""
     for name, decoder in zip(model.decodes, model.decoders, strict=True):
         if not isinstance(decoder, (ConvDecoder, PatchDecoder)):
             continue
@@ -47,20 +34,34 @@ def _paint_the_mean(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
 
 @torch.no_grad()
 def carry_over(model: DreamerV3, source: DreamerV3) -> None:
-    """Take over the weights of an agent of the same sizes. Towers and decoders go by their sensors' names.
+    """Take over the weights of an agent of the same sizes. Image towers and decoders go by their sensors' names.
 
-    The agent may know more sensors; one it does not know keeps its own initial weights.
+    The agent may know more sensors; one it does not know keeps its own initial weights, and so does the tower of the
+    vectors if these are not the same ones.
     """
-    place = {sensor.name: i for i, sensor in enumerate(source.sensors)}
     own, given = model.state_dict(), source.state_dict()
+    same_vectors = _vectors(model) == _vectors(source)
     for name, value in own.items():
+        if name.startswith("fusion.vectors.") and not same_vectors:
+            continue
         match = re.match(r"(fusion\.towers|fusion\.projections|decoders)\.(\d+)\.(.*)", name)
         if match:
             group, index, rest = match.groups()
-            sensor = model.sensors[int(index)].name
-            if sensor not in place:
+            sensor, known = _owners(model, group)[int(index)], _owners(source, group)
+            if sensor not in known:
                 continue
-            name = f"{group}.{place[sensor]}.{rest}"
+            name = f"{group}.{known.index(sensor)}.{rest}"
         if name not in given or given[name].shape != value.shape:
             raise ValueError(f"cannot start from an agent of another size: {name} does not fit")
         value.copy_(given[name])
+
+
+def _owners(model: DreamerV3, group: str) -> list[str]:
+    """The sensors that the members of a group of modules belong to."""
+    if group == "decoders":
+        return list(model.decodes)
+    return [sensor.name for sensor in model.sensors if sensor.is_image]
+
+
+def _vectors(model: DreamerV3) -> list[tuple[str, tuple[int, ...]]]:
+    return [(sensor.name, sensor.shape) for sensor in model.sensors if not sensor.is_image]

@@ -1,4 +1,4 @@
-"""Towers: how one sensor, or one stack of images, becomes a flat feature vector."""
+"""Image towers: how one image, or a stack of them, becomes a flat feature vector."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.layers import MLP, NormAct, init_weight, linear
-from wiser.worldmodel.dreamer.maths import symlog
+from wiser.worldmodel.dreamer.layers import NormAct, linear
 from wiser.worldmodel.dreamer.pixels import centred, conv, split_patches
 from wiser.worldmodel.protocol import Sensor
 
@@ -72,37 +71,11 @@ class PatchTower(nn.Module):
         return F.linear(patches.to(weight.dtype), weight, bias)
 
 
-class VectorTower(nn.Module):
-    """symlog, then three dense layers.
-
-    The first of them begins with random biases, as if one number more were read that is always 1. Its norm takes out
-    how large its input is: of a single number only the sign would be left, of two only their ratio.
-    """
-
-    def __init__(self, size: int, units: int) -> None:
-        super().__init__()
-        self.layers = MLP(size, units, 3)
-        first = self.layers[0]
-        assert isinstance(first, nn.Linear)
-        for part in (first.weight, first.bias):
-            init_weight(part, size + 1)
-        self.features = units
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, ...) -> (B, E)."""
-        return self.layers(symlog(x.to(self.layers[0].weight.dtype).reshape(x.shape[0], -1)))  # type: ignore[arg-type]
-
-
 def image_tower(config: DreamerConfig, shape: tuple[int, ...]) -> ConvTower | PatchTower:
     """Build the kind of image tower the config asks for."""
     if config.tower == "patch":
         return PatchTower(shape, config.depth)
     return ConvTower(shape, config.depth, strided=config.tower == "strided")
-
-
-def sensor_tower(config: DreamerConfig, sensor: Sensor) -> nn.Module:
-    """Build the tower of one sensor for late fusion."""
-    return image_tower(config, sensor.shape) if sensor.is_image else VectorTower(sensor.size, config.units)
 
 
 def blank(sensor: Sensor, like: Tensor) -> Tensor:

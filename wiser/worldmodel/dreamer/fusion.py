@@ -1,8 +1,9 @@
 """From sensors to the first posterior layer, for any subset of trusted sensors.
 
-That layer is linear in the concatenated features, so its pre-activation is a sum of one term per sensor. A masked
-sensor is a zero reading, whose term is a constant. With one tower per sensor every subset therefore costs one small
-matrix product, `masks (K, N) @ deltas (N, H)`; the towers run once, whatever K is.
+That layer is linear in the concatenated features, so its pre-activation is a sum of one term per tower. A masked
+sensor is a zero reading. With one tower per image the term of a masked one is a constant, and every subset costs one
+small matrix product, `masks (K, N) @ deltas (N, H)`; those towers run once, whatever K is. Vectors share one tower, as
+in DreamerV3, which is small enough to run once per subset.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.encoder import VectorTower, blank, image_tower, sensor_tower
-from wiser.worldmodel.dreamer.layers import init_weight
-from wiser.worldmodel.protocol import Sensor, unit_image
+from wiser.worldmodel.dreamer.encoder import blank, image_tower
+from wiser.worldmodel.dreamer.layers import MLP, init_weight
+from wiser.worldmodel.dreamer.maths import symlog
+from wiser.worldmodel.protocol import unit_image
 
 _IMAGES_PER_PASS = 256  # bounds the memory of channel fusion when it encodes many subsets
 
@@ -24,9 +26,50 @@ _IMAGES_PER_PASS = 256  # bounds the memory of channel fusion when it encodes ma
 class Features(NamedTuple):
     """What `embed` keeps of an observation."""
 
-    blank: Tensor  # (H,) first-layer term of all separately encoded sensors masked
-    deltas: Tensor  # (B, N, H) what trusting each of them adds; zero for sensors in the image stack
+    blank: Tensor  # (H,) first-layer term of all separately encoded images masked
+    deltas: Tensor  # (B, images, H) what trusting each of them adds
     images: Tensor | None = None  # (B, H, W, C of all images): channel fusion only
+    vectors: Tensor | None = None  # (B, n of all vectors), where there are any
+
+
+class VectorTower(nn.Module):
+    """All vectors together: symlog, three dense layers, and their slice of the first posterior layer.
+
+    One tower for each would not do: a norm takes out how large its input is, so that of a single number only the sign
+    is left, and agents with a tower per vector were seen to learn much more slowly (docs/training.md).
+    """
+
+    owner: Tensor  # (n of all vectors,): the sensor each number belongs to
+
+    def __init__(self, config: DreamerConfig, fan_in: int) -> None:
+        super().__init__()
+        self.names = [sensor.name for sensor in config.sensors if not sensor.is_image]
+        owner = [i for i, sensor in enumerate(config.sensors) if not sensor.is_image for _ in range(sensor.size)]
+        self.register_buffer("owner", torch.tensor(owner), persistent=False)
+        self.layers = MLP(len(owner), config.units, 3)
+        self.projection = _projection(config.units, config.hidden, fan_in)
+
+    def read(self, obs: Mapping[str, Tensor]) -> Tensor:
+        """Vectors, each (B, ...), side by side on the symlog scale: (B, n of all)."""
+        like = self.projection.weight
+        return symlog(torch.cat([obs[name].to(like.dtype).reshape(len(obs[name]), -1) for name in self.names], -1))
+
+    def forward(self, vectors: Tensor, masks: Tensor) -> Tensor:
+        """What `read` made of them (B, n of all), for subsets (B, K, N): (B, K, H)."""
+        return self.projection(self.layers(vectors[:, None] * masks[:, :, self.owner]))
+
+
+def _vector_tower(config: DreamerConfig, fan_in: int) -> VectorTower | None:
+    return None if all(sensor.is_image for sensor in config.sensors) else VectorTower(config, fan_in)
+
+
+def _vector_features(config: DreamerConfig) -> int:
+    return 0 if all(sensor.is_image for sensor in config.sensors) else config.units
+
+
+def _with_vectors(seen: Tensor, tower: VectorTower | None, features: Features, masks: Tensor) -> Tensor:
+    """Add the term of the vectors, if there are any, to that of the images (B, K, H)."""
+    return seen if tower is None or features.vectors is None else seen + tower(features.vectors, masks)
 
 
 def _projection(features: int, hidden: int, fan_in: int) -> nn.Linear:
@@ -36,39 +79,43 @@ def _projection(features: int, hidden: int, fan_in: int) -> nn.Linear:
 
 
 class LateFusion(nn.Module):
-    """One tower and one slice of the first posterior layer per sensor."""
+    """One tower and one slice of the first posterior layer per image, and one of both for all vectors."""
+
+    columns: Tensor  # (images,): their places among the sensors
 
     def __init__(self, config: DreamerConfig) -> None:
         super().__init__()
-        self.sensors = config.sensors
-        self.towers = nn.ModuleList(sensor_tower(config, sensor) for sensor in self.sensors)
+        self.hidden = config.hidden
+        self.images = tuple(sensor for sensor in config.sensors if sensor.is_image)
+        self.towers = nn.ModuleList(image_tower(config, sensor.shape) for sensor in self.images)
         sizes = [int(tower.features) for tower in self.towers]  # type: ignore[arg-type]
-        self.feature_count = sum(sizes)
+        self.feature_count = sum(sizes) + _vector_features(config)
         fan_in = config.deter + self.feature_count
         self.projections = nn.ModuleList(_projection(size, config.hidden, fan_in) for size in sizes)
+        self.vectors = _vector_tower(config, fan_in)
+        columns = [i for i, sensor in enumerate(config.sensors) if sensor.is_image]
+        self.register_buffer("columns", torch.tensor(columns, dtype=torch.long), persistent=False)
         self._blank_key: tuple[object, ...] = ()
         self._blank_terms = torch.empty(0)
 
-    def vector_towers_by_sensor(self) -> list[tuple[Sensor, VectorTower]]:
-        """The towers of sensors that are no images."""
-        pairs = zip(self.sensors, self.towers, strict=True)
-        return [(sensor, tower) for sensor, tower in pairs if isinstance(tower, VectorTower)]
-
     def embed(self, obs: Mapping[str, Tensor]) -> Features:
-        """Encode each sensor once."""
-        terms = torch.stack(
-            [
-                project(tower(obs[sensor.name]))
-                for sensor, tower, project in zip(self.sensors, self.towers, self.projections, strict=True)
-            ],
-            1,
-        )  # (B, N, H)
-        masked = self.blank_terms()  # (N, H)
-        return Features(masked.sum(0), terms - masked)
+        """Encode each image once; the vectors, which are small, are encoded in `first_layer`."""
+        vectors = None if self.vectors is None else self.vectors.read(obs)
+        towers = zip(self.images, self.towers, self.projections, strict=True)
+        terms = [project(tower(obs[sensor.name])) for sensor, tower, project in towers]  # (B, H) each
+        if not terms:
+            assert vectors is not None
+            return Features(
+                vectors.new_zeros(self.hidden), vectors.new_zeros(len(vectors), 0, self.hidden), None, vectors
+            )
+        masked = self.blank_terms()  # (images, H)
+        return Features(masked.sum(0), torch.stack(terms, 1) - masked, None, vectors)
 
     def first_layer(self, features: Features, masks: Tensor) -> Tensor:
         """Sensor part of the pre-activation for every subset: masks (B, K, N) -> (B, K, H)."""
-        return torch.baddbmm(features.blank, masks.to(features.deltas.dtype), features.deltas)
+        kept = masks if self.vectors is None else masks[:, :, self.columns]
+        seen = torch.baddbmm(features.blank, kept.to(features.deltas.dtype), features.deltas)
+        return _with_vectors(seen, self.vectors, features, masks)
 
     def blank_terms(self) -> Tensor:
         """First-layer terms (N, H) of masked sensors, recomputed only when a weight has changed.
@@ -87,7 +134,7 @@ class LateFusion(nn.Module):
         return torch.cat(
             [
                 project(tower(blank(sensor, like)))
-                for sensor, tower, project in zip(self.sensors, self.towers, self.projections, strict=True)
+                for sensor, tower, project in zip(self.images, self.towers, self.projections, strict=True)
             ]
         )
 
@@ -105,33 +152,20 @@ class ChannelFusion(nn.Module):
             raise ValueError("fusion='channels' needs at least one image sensor; use fusion='late'")
         channels = sum(sensor.shape[2] for sensor in images)
         self.tower = image_tower(config, (*images[0].shape[:2], channels))
-        vectors = [sensor for sensor in self.sensors if not sensor.is_image]
-        self.vector_towers = nn.ModuleList(sensor_tower(config, sensor) for sensor in vectors)
-        self.feature_count = self.tower.features + config.units * len(vectors)
+        self.feature_count = self.tower.features + _vector_features(config)
         fan_in = config.deter + self.feature_count
         self.projection = _projection(self.tower.features, config.hidden, fan_in)
-        self.vector_projections = nn.ModuleList(_projection(config.units, config.hidden, fan_in) for _ in vectors)
+        self.vectors = _vector_tower(config, fan_in)
         owner = [i for i, sensor in enumerate(self.sensors) if sensor.is_image for _ in range(sensor.shape[2])]
         self.register_buffer("channel_owner", torch.tensor(owner), persistent=False)
 
-    def vector_towers_by_sensor(self) -> list[tuple[Sensor, VectorTower]]:
-        """The towers of sensors that are no images."""
-        vectors = [sensor for sensor in self.sensors if not sensor.is_image]
-        return list(zip(vectors, self.vector_towers, strict=True))  # type: ignore[arg-type]
-
     def embed(self, obs: Mapping[str, Tensor]) -> Features:
-        """Stack the images and encode the vectors; the stack is encoded in `first_layer`, once per subset."""
+        """Stack the images; they and the vectors are encoded in `first_layer`, once per subset."""
         images = torch.cat([unit_image(obs[s.name]) for s in self.sensors if s.is_image], -1)  # (B, H, W, C of all)
         images = images.to(self.projection.weight.dtype)
-        hidden = self.projection.out_features
-        deltas = [images.new_zeros(images.shape[0], hidden)] * len(self.sensors)
-        masked = images.new_zeros(hidden)
-        vectors = [(i, sensor) for i, sensor in enumerate(self.sensors) if not sensor.is_image]
-        for (i, sensor), tower, project in zip(vectors, self.vector_towers, self.vector_projections, strict=True):
-            term = project(tower(blank(sensor, images)))[0]  # (H,)
-            deltas[i] = project(tower(obs[sensor.name])) - term
-            masked = masked + term
-        return Features(masked, torch.stack(deltas, 1), images)
+        hidden = images.new_zeros(self.projection.out_features)
+        vectors = None if self.vectors is None else self.vectors.read(obs)
+        return Features(hidden, hidden.expand(len(images), 0, -1), images, vectors)
 
     def first_layer(self, features: Features, masks: Tensor) -> Tensor:
         """Sensor part of the pre-activation for every subset: masks (B, K, N) -> (B, K, H)."""
@@ -143,5 +177,5 @@ class ChannelFusion(nn.Module):
             self.projection(self.tower(features.images[some] * keep[:, None, None, :]))
             for some, keep in zip(row.split(_IMAGES_PER_PASS), channels.split(_IMAGES_PER_PASS), strict=True)
         ]
-        vectors = torch.baddbmm(features.blank, masks.to(features.deltas.dtype), features.deltas)
-        return torch.cat(encoded).view(rows, candidates, -1) + vectors
+        seen = torch.cat(encoded).view(rows, candidates, -1)
+        return _with_vectors(seen, self.vectors, features, masks)
