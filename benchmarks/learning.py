@@ -189,9 +189,11 @@ def page(tasks: dict[str, Curves], chance: dict[str, float], command: str) -> st
         "The ratio is (ours - random) / (theirs - random) of the mean score over the last third. Told to both:",
         "\n".join(recipes(tasks)),
         "sheeprl ran its own training loop, player and replay (`benchmarks/peers/sheeprl_learn.py`), ours "
-        "`wiser.train.loop.train` (`wiser_learn.py`). Ours has a tower and a decoder for every sensor where sheeprl "
-        "joins vectors first, hence the more weights with vectors; with images the networks are the same. Learning "
-        "rate, warm-up and replay were chosen on other seeds of ours and not tuned for either here. The image task was "
+        "`wiser.train.loop.train` (`wiser_learn.py`). Ours has a decoder for every vector where sheeprl's share one, "
+        "hence the more weights; otherwise the networks are the same, and so are losses and gradients "
+        "(`python benchmarks/same_losses.py`). Learning rate, warm-up and replay were chosen on other seeds of ours "
+        "and not tuned for either here. Before vectors shared a tower ours was behind on the two tasks that have "
+        "some ([what was found](../../docs/training.md#without-an-expert)). The image task was "
         "made easier twice until a pilot of ours learnt it: Catch (16 falling balls) and Seek on a grid of 4 x 4 cells "
         "stayed at or below a random policy for as long as they were tried (5,440 and 7,040 steps); sheeprl was not "
         "tried on those. Our steps include those by which environments are reset, sheeprl's do not.",
