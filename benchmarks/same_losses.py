@@ -92,12 +92,14 @@ class Peer:
             self.actor, self.critic, self.slow, states, actions, values, slow, returns, weights, scale, latents,
             turn(last), turn(1 - batch.proceed), turn(batch.signals["reward"]), actions_dim=(2,),
             ent_coef=float(algo.actor.ent_coef), slow_regularizer=1.0, gamma=float(algo.gamma), lmbda=float(algo.lmbda),
-            replay_loss=True, policy_scale=1.0, value_scale=1.0, replay_value_scale=float(algo.loss_scales.replay_value),
+            replay_loss=True, policy_scale=1.0, value_scale=1.0,
+            replay_value_scale=float(algo.loss_scales.replay_value),
         )  # fmt: skip
         (total + more).backward()
         return {
             "deter": turn(deter).detach(), "decode": terms["Loss/observation_loss"],
-            "reward": terms["Loss/reward_loss"], "continue": terms["Loss/continue_loss"], "kl": terms["State/kl"], "actor": found["Loss/policy_loss"],
+            "reward": terms["Loss/reward_loss"], "continue": terms["Loss/continue_loss"], "kl": terms["State/kl"],
+            "actor": found["Loss/policy_loss"],
             "critic": found["Loss/value_loss"], "replay_critic": found["Loss/replay_value_loss"],
         }  # fmt: skip
 
