@@ -43,7 +43,8 @@ class RingFilter:
 
     def infer(self, prior: Prior, features: Tensor, masks: Tensor) -> Tensor:
         evidence = masks.float() @ features  # (B, K, C): trusted beacons add up
-        return F.log_softmax(prior.logprobs + evidence, -1)[:, :, None]  # (B, K, 1, C)
+        expected = prior.logprobs.reshape(len(masks), -1, PLACES)  # (B, 1 or K, C)
+        return F.log_softmax(expected + evidence, -1)[:, :, None]  # (B, K, 1, C)
 
     def decode(self, belief: Belief) -> dict[str, Tensor]:
         return {}

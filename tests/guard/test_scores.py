@@ -111,6 +111,9 @@ class Drift:
 
         return meter
 
+    def conclude(self, calibration: Calibration, frames, begin):
+        return {"steady": frames["drift"] - calibration.quantile("drift", 0.5)}
+
     def start(self, model: WorldModel, rows: int, calibration: Calibration | None):
         assert calibration is not None
         return DriftSitting(self.measure(model, rows), calibration.quantile("drift", 1.0))
@@ -130,7 +133,7 @@ class DriftSitting:
 def test_a_judge_with_memory_adds_statistics_of_its_own_to_a_calibration() -> None:
     model = tiny.model(SENSORS)
     calibration = calibrate(model, stream(3), rows=3, steps=12, beginnings=6, scores=(), judges=(Drift(),))
-    assert set(calibration.scores) == set(calibration.beginnings) == {"drift"}
+    assert set(calibration.scores) == set(calibration.beginnings) == {"drift", "steady"}
     guard, step, actions, nats, drift = Guard(model, "none", rows=3), stream(3), None, [], []
     for count in range(14):  # two beginnings of three rows, the second of which is driven on
         obs, first = step(actions)

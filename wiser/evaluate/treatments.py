@@ -75,6 +75,7 @@ TREATMENTS: dict[str, Treatment] = {
     "greedy": Treatment("greedy", about="greedy selection by surprise"),
     "exhaustive": Treatment("exhaustive", about="the least surprising of all subsets"),
     "calibrated": Treatment("calibrated", about="every sensor that is as surprising as it usually is"),
+    "witnesses": Treatment("witnesses", about="every sensor that follows from what it showed before and is not late"),
     "median": Treatment(median=True, about="images behind a 3x3 median filter"),
     "reject": Treatment("reject", about="rejection sampling as in the paper"),
     "reject-reference": Treatment(

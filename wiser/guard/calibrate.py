@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from wiser.guard.calibration import Calibration
 from wiser.guard.guard import Guard
@@ -43,6 +44,7 @@ class Calibrator:
         """
         self.guard = Guard(model, "none", rows=rows)
         self._asked = known_scores(model, scores)
+        self._judges = tuple(judges)
         self._meters = [judge.measure(model, rows) for judge in judges]
         self._recorded: dict[str, list[np.ndarray[Any, Any]]] = defaultdict(list)
         self._began: list[np.ndarray[Any, Any]] = []
@@ -64,7 +66,15 @@ class Calibrator:
         """What is normal so far; first frames are summarised apart."""
         if not self._began:
             raise ValueError("a calibration needs at least one step")
-        fresh = np.concatenate(self._began)
-        frames = {name: np.concatenate(values) for name, values in self._recorded.items()}
-        later, at_first = ({name: values[rows] for name, values in frames.items()} for rows in (~fresh, fresh))
+        begin = np.stack(self._began)  # (T, B)
+        frames = {name: np.stack(values) for name, values in self._recorded.items()}
+        found = self._summary(frames, begin, about)
+        for judge in self._judges:
+            frames |= judge.conclude(found, frames, begin)
+        return self._summary(frames, begin, about) if self._judges else found
+
+    def _summary(
+        self, frames: Mapping[str, NDArray[Any]], begin: NDArray[np.bool_], about: Mapping[str, Any]
+    ) -> Calibration:
+        later, at_first = ({name: values[rows] for name, values in frames.items()} for rows in (~begin, begin))
         return Calibration.of(later, at_first, self.guard.model.digest, **about)

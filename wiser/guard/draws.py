@@ -13,8 +13,13 @@ from wiser import seeds
 class RowDraws:
     """Row i draws from `seed + i`, the convention of Gymnasium's vector environments, in a stream of its own."""
 
-    def __init__(self, seed: int, rows: int) -> None:
-        self._generators = [seeds.generator("guard", seed + row) for row in range(rows)]
+    def __init__(self, seed: int, rows: int, purpose: str = "guard") -> None:
+        self._seed = seed
+        self._generators = [seeds.generator(purpose, seed + row) for row in range(rows)]
+
+    def apart(self, purpose: str) -> RowDraws:
+        """Draws of the same rows in a stream of its own: what is drawn there changes nothing here."""
+        return RowDraws(self._seed, len(self._generators), purpose)
 
     def uniform(self, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return uniform numbers in [0, 1), (B, count)."""

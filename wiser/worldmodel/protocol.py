@@ -139,7 +139,10 @@ class WorldModel(Protocol):
         """Look at each sensor once. uint8 images are scaled by 1/255, floats are taken as they are."""
 
     def infer(self, prior: Prior, features: Any, masks: Tensor) -> Tensor:
-        """Posterior log-probabilities (B, K, S, C) for candidate subsets `masks` (B, K, N), True = trusted."""
+        """Posterior log-probabilities (B, K, S, C) for candidate subsets `masks` (B, K, N), True = trusted.
+
+        The prior is that of each row, or one of each row and subset, deter (B, K, D) and logprobs (B, K, S, C).
+        """
 
     def decode(self, belief: Belief) -> dict[str, Tensor]:
         """Expected readings: images in [0, 1], vectors in their own units."""

@@ -9,6 +9,7 @@ from wiser.guard.judges.judge import Evidence, Judge, Measuring, Meter, Ruling, 
 from wiser.guard.judges.random_mask import RandomMask
 from wiser.guard.judges.rejection import Rejection
 from wiser.guard.judges.trust_all import TrustAll
+from wiser.guard.judges.witnesses import Witnesses
 from wiser.worldmodel.protocol import WorldModel
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Ruling",
     "Sitting",
     "TrustAll",
+    "Witnesses",
     "find_judge",
     "judge_by_name",
     "preferred_judge",
@@ -37,6 +39,7 @@ JUDGES: dict[str, Judge] = {
     "greedy": Greedy(),
     "exhaustive": Exhaustive(),
     "calibrated": Calibrated(),
+    "witnesses": Witnesses(),
     "random": RandomMask(),
     "reject": Rejection(),
     "predict": Rejection(score="either", denoiser=None, transitions="keep"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from wiser.guard.calibration import Calibration
@@ -68,6 +70,11 @@ class Measuring(Protocol):
 
     def measure(self, model: WorldModel, rows: int) -> Meter:
         """Begin to measure. No calibration is there yet."""
+
+    def conclude(
+        self, calibration: Calibration, frames: Mapping[str, NDArray[Any]], begin: NDArray[np.bool_]
+    ) -> Mapping[str, NDArray[Any]]:
+        """Statistics (T, B) by name that follow from whole runs: all `frames` (T, B), and what is usual in each."""
 
 
 def prior_where(rows: Tensor, this: Prior, that: Prior) -> Prior:

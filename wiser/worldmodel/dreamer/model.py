@@ -56,7 +56,10 @@ class DreamerV3(nn.Module):
         return self.fusion.embed(obs)
 
     def infer(self, prior: Prior, features: Features, masks: Tensor) -> Tensor:
-        """Posterior log-probabilities (B, K, S, C) for candidate subsets `masks` (B, K, N), True = trusted."""
+        """Posterior log-probabilities (B, K, S, C) for candidate subsets `masks` (B, K, N), True = trusted.
+
+        The prior is that of each row, or one of each row and subset.
+        """
         return self.posterior(prior.deter, self.fusion.first_layer(features, masks))
 
     def decode(self, belief: Belief) -> dict[str, Tensor]:

@@ -73,5 +73,6 @@ class PosteriorHead(nn.Module):
         self.head = LatentHead(config)
 
     def forward(self, deter: Tensor, sensors: Tensor) -> Tensor:
-        """deter (B, D), sensor part of the first layer (B, K, H) -> log-probabilities (B, K, S, C)."""
-        return self.head(self.norm(self.from_deter(deter)[:, None] + sensors))
+        """deter (B, D) or (B, K, D), sensor part of the first layer (B, K, H) -> log-probabilities (B, K, S, C)."""
+        recurrent = self.from_deter(deter)
+        return self.head(self.norm((recurrent[:, None] if deter.dim() == 2 else recurrent) + sensors))

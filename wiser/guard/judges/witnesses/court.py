@@ -1,0 +1,126 @@
+"""Witnesses at work: what speaks against each sensor, which ones to use all the same, and what to believe."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from wiser.guard.calibration import Calibration
+from wiser.guard.judges.candidates import required_columns
+from wiser.guard.judges.judge import Evidence, Ruling, prior_where
+from wiser.guard.judges.witnesses.bank import Bank, Testimony
+from wiser.guard.judges.witnesses.norms import Norms, Suspicion, median_agreement
+from wiser.guard.judges.witnesses.streams import Compared
+from wiser.guard.judges.witnesses.usual import Usual, accumulate, remember
+from wiser.guard.look import Look
+from wiser.worldmodel.latents import kl_categorical
+from wiser.worldmodel.protocol import Prior, WorldModel
+
+if TYPE_CHECKING:
+    from wiser.guard.judges.witnesses.judge import Witnesses
+
+CREDIBLE = 5.0
+"""Nats against a sensor, by its own witness, up to which it can convict others."""
+_REMEMBERED = 12.0  # nats that evidence adds up to at most: a sensor that is sound again must be able to show it
+
+
+class Court:
+    """Hears the witnesses of every row."""
+
+    def __init__(self, judge: Witnesses, model: WorldModel, rows: int, calibration: Calibration) -> None:
+        self.judge, self.model = judge, model
+        self.bank, self.streams = Bank(model, rows), judge.compare(model, rows)
+        self.required = required_columns(judge.required, model)
+        device, names = self.required.device, [sensor.name for sensor in model.sensors]
+        self.norms = Norms(calibration, names, device)
+        self.same = median_agreement(calibration, names, device)  # (N, N)
+        self.surprise = [Usual(calibration, ["surprise"], device, begin) for begin in (False, True)]
+        self.rare = -math.log(judge.false_alarms / 1000)
+        self.limits = self.norms.alarm.score(self.rare)  # (N,)
+        self.most = self.norms.total.score(_REMEMBERED)  # (N,)
+        self.total, self.alarm, self.held = torch.zeros(3, rows, len(names), device=device)  # (B, N) each
+
+    def rule(self, evidence: Evidence) -> Ruling:
+        """Trust the sensors that nothing speaks against, and those that are of use all the same."""
+        look, healthy = evidence.look, evidence.healthy
+        told = self.bank.hear(evidence)
+        against, compared = self._weigh(told, evidence.begin)
+        excess = torch.where(healthy, self.alarm / self.limits, torch.inf)  # (B, N)
+        suspect = healthy & (excess > 1.0)
+        clear = healthy & ~suspect
+        self.held = torch.where(suspect & ~evidence.begin[:, None], self.held + 1, 0.0)
+        last_resort = self._least_suspicious(excess, against) & healthy & ~clear.any(1, keepdim=True)
+        trusted = clear | last_resort | self._useful(suspect, clear, against, compared) | (healthy & self.required)
+        prior, logprobs, nats = self._believe(look, told, trusted, clear | last_resort, evidence.begin)
+        blind, never = ~trusted.any(1), torch.zeros_like(evidence.begin)
+        late = torch.where(against.late > self.limits, compared.delay, 0).to(nats.dtype)
+        return Ruling(
+            trusted=trusted,
+            prior=prior,
+            logprobs=logprobs,
+            surprise=torch.where(blind, torch.nan, nats),
+            reset=never,
+            repaired=never,
+            scores={"own_surprise": told.nats, "suspicion": self.alarm / self.limits, "late_steps": late},
+            why=lambda row, column: self._reason(against, late, row, column),
+        )
+
+    def _weigh(self, told: Testimony, begin: Tensor) -> tuple[Suspicion, Compared]:
+        """What speaks against each sensor; takes the step into memory."""
+        fresh, nothing = begin[:, None], torch.zeros_like(self.total)
+        now = self.norms.now(told.nats, begin)
+        self.total = torch.minimum(
+            accumulate(torch.where(fresh, 0.0, self.total), now, self.norms.reference), self.most
+        )
+        lasting = self.norms.total.nats(self.total) if self.judge.lasting else nothing
+        compared = self.streams.compare(told.shown, told.groups, begin, torch.maximum(now, lasting) <= CREDIBLE)
+        late, still = nothing, nothing
+        if self.judge.streams:
+            late, still = self.norms.late.nats(compared.late), self.norms.still.nats(compared.still)
+        against = Suspicion(now, lasting, late, still)
+        self.alarm = remember(torch.where(fresh, 0.0, self.alarm), against.worst, self.judge.recover)
+        return against, compared
+
+    def _least_suspicious(self, excess: Tensor, against: Suspicion) -> Tensor:
+        """Of several sensors (B, N) the one to use if all are suspected; a single one is believed or not."""
+        several = excess.shape[1] > 1
+        return (excess <= excess.amin(1, keepdim=True)) & (against.now <= self.limits) & several
+
+    def _useful(self, suspect: Tensor, clear: Tensor, against: Suspicion, compared: Compared) -> Tensor:
+        """Suspected sensors (B, N) that show the present, and enough of what the clear ones show."""
+        if self.judge.useful is None:
+            return torch.zeros_like(suspect)
+        others = clear[:, None] & ~self.streams.alone  # (B, N, N)
+        common = (compared.agreement * others).sum(2) / (self.same * others).sum(2).clamp(min=1e-6)
+        fresh = against.stale <= self.judge.recover * self.limits
+        return suspect & fresh & (common >= self.judge.useful) & (self.held > self.judge.parole)
+
+    def _believe(
+        self, look: Look, told: Testimony, trusted: Tensor, clear: Tensor, begin: Tensor
+    ) -> tuple[Prior, Tensor, Tensor]:
+        """Prior, posterior and surprise of the belief to go on from: the shared one, unless a witness's fits better."""
+        logprobs = self.model.infer(look.prior, look.features, trusted[:, None])[:, 0]
+        logprobs = torch.where(trusted.any(1)[:, None, None], logprobs, look.prior.logprobs)
+        nats = kl_categorical(logprobs, look.prior.logprobs)  # (B,)
+        later, first = (usual.nats(nats[:, None])[:, 0] for usual in self.surprise)
+        unusual = torch.where(begin, first, later) > self.rare
+        if not self.judge.takeover or not bool(unusual.any()):
+            return look.prior, logprobs, nats
+        others = self.model.infer(told.prior, look.features, trusted[:, None].expand_as(look.alone))  # (B, N, S, C)
+        cost, best = kl_categorical(others, told.prior.logprobs).masked_fill(~clear, torch.inf).min(1)  # (B,)
+        taken, row = unusual & (cost < nats), torch.arange(len(best), device=best.device)
+        prior = prior_where(taken, Prior(told.prior.deter[row, best], told.prior.logprobs[row, best]), look.prior)
+        return prior, torch.where(taken[:, None, None], others[row, best], logprobs), torch.where(taken, cost, nats)
+
+    def _reason(self, against: Suspicion, late: Tensor, row: int, column: int) -> str:
+        limit = self.limits[column]
+        if against.still[row, column] > limit:
+            return "does not change as others do"
+        if late[row, column] > 0:
+            return f"shows what others showed {int(late[row, column])} steps ago"
+        if against.now[row, column] > limit:
+            return "does not follow from what it showed before"
+        return "has not followed from what it showed before for some time"
