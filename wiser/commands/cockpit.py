@@ -32,8 +32,8 @@ def cockpit(
     Args:
         env: a task (FourLane, StopSign, ...) or a Gymnasium id; by default where the agent was trained.
         agent: a shipped agent or a model folder; by default one that was trained in this environment.
-        left: treatment of the sensors on the left side: none, greedy, exhaustive, calibrated, random, median, reject,
-            reject-reference, predict, or auto: the best the agent has a calibration for.
+        left: treatment of the sensors on the left side: none, greedy, exhaustive, calibrated, witnesses, random,
+            median, reject, reject-reference, predict, or auto: the best the agent has a calibration for.
         right: treatment on the right side.
         seed: of the episode and of everything random in it.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.

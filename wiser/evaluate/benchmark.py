@@ -95,8 +95,8 @@ def benchmark(
     agent: a model, or the name of a shipped one or of a model folder.
     env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form `package.module:Name-v0`.
     scenarios: what breaks, by name; clean episodes are always driven too.
-    treatments: names (auto, none, greedy, exhaustive, calibrated, random, median, reject, predict), or `Treatment`s by
-        name; the first one's clean score is the 1 of resilience.
+    treatments: names (auto, none, greedy, exhaustive, calibrated, witnesses, random, median, reject, predict), or
+        `Treatment`s by name; the first one's clean score is the 1 of resilience.
     episodes: with the seeds from `seed` on; the same ones, with the same faults, for all treatments.
     rows: how many are driven side by side; None: all of them.
     floor: the 0 of resilience, such as the score of a random policy. By default that score where it is known;

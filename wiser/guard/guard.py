@@ -52,9 +52,10 @@ class Guard:
     ) -> None:
         """Wrap `model`.
 
-        judge: how to trust, a name from `JUDGES` (none, greedy, exhaustive, calibrated, random: which of several
-            sensors; reject, predict: the readings as a whole) or an object, such as `Chain(Greedy(), Rejection())`.
-            `auto` is `calibrated` where there is a calibration, else `greedy`; `guard.judge` is what it came to.
+        judge: how to trust, a name from `JUDGES` (none, greedy, exhaustive, calibrated, witnesses, random: which of
+            several sensors; reject, predict: the readings as a whole) or an object, such as
+            `Chain(Greedy(), Rejection())`. `auto` is the best there is a calibration for; `guard.judge` is what it came
+            to.
         health: which checks run before the model looks.
         calibration: clean statistics; by default those beside the model's weights, where they are needed.
         blind_limit: steps without a trusted sensor after which the mode is FALLBACK.

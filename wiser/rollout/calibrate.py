@@ -11,7 +11,7 @@ from typing import Any
 from wiser import seeds
 from wiser.checks import at_least
 from wiser.guard import Calibration, Calibrator
-from wiser.guard.judges import Measuring
+from wiser.guard.judges import Measuring, measuring_judges
 from wiser.rollout.fit import check_fit
 from wiser.rollout.loop import drive
 from wiser.rollout.trial import Trial
@@ -27,16 +27,17 @@ def calibrate(
     seed: int = seeds.CALIBRATION.start,
     *,
     scores: Sequence[str] | None = None,
-    judges: Sequence[Measuring] = (),
+    judges: Sequence[Measuring] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Calibration:
     """Drive `rows` clean environments for `steps` steps each and summarise what is measured on the way.
 
     First frames are summarised apart; they are rare, so `beginnings` episodes more are begun, and not driven.
+    judges: those whose own statistics are recorded; by default all that go by a name and have some.
     """
     at_least(1, rows=rows, steps=steps, beginnings=beginnings)
     trial = Trial(env, rows, seed, options=options or {})
-    calibrator = Calibrator(model, rows, scores, judges)
+    calibrator = Calibrator(model, rows, scores, measuring_judges() if judges is None else judges)
     with closing(trial.make(rows, 0, [sensor.name for sensor in model.sensors])) as made:
         check_fit(model, made, env)
         begun = math.ceil(beginnings / rows)

@@ -31,6 +31,7 @@ __all__ = [
     "Witnesses",
     "find_judge",
     "judge_by_name",
+    "measuring_judges",
     "preferred_judge",
 ]
 
@@ -71,6 +72,11 @@ def preferred_judge(model: WorldModel, calibration: Calibration | None) -> str:
     known = calibration.scores.keys() if calibration else ()
     names = PREFERRED if len(model.sensors) > 1 else PREFERRED_ALONE
     return next(name for name in names if all(need in known for need in JUDGES[name].needs))
+
+
+def measuring_judges() -> list[Measuring]:
+    """Those of `JUDGES` that have statistics of their own to record in a calibration."""
+    return [judge for judge in JUDGES.values() if isinstance(judge, Measuring)]
 
 
 def judge_by_name(judge: str | Judge) -> Judge:

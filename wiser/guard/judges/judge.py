@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -65,6 +65,7 @@ Meter = Callable[[Evidence], dict[str, Tensor]]
 """Takes one step after another of a clean run and gives statistics by name, (B,) each. May remember."""
 
 
+@runtime_checkable
 class Measuring(Protocol):
     """A judge with clean statistics that no single look gives: `calibrate(..., judges=(judge,))` records them."""
 
