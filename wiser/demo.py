@@ -60,7 +60,9 @@ def run_demo(agent: str, env: str, fault: str, broken: int, episodes: int, out: 
     assert again == driven, "what is recorded is not what was counted"
     console.print(_table(driven, about.title, env))
     page = _write(driven, recorders, out)
-    console.print(f"The guard is never told what is broken. Watch the {page.stem} episode and others: open {page}")
+    console.print(
+        f"The guard is never told what is broken. Watch the {page.stem} episode and others: open {page}", soft_wrap=True
+    )
 
 
 def by_gain(driven: Driven) -> list[int]:

@@ -60,7 +60,9 @@ def agents() -> int:
     for agent in found:
         console.print(f"[bold]{agent.name:22}[/]{agent.env:20}{agent.score:16}{agent.normalised} of the expert's")
         console.print(f"  {', '.join(agent.sensors)}", style="dim", soft_wrap=True)
-    console.print(f"Scores are on clean sensors, with a 95 % interval. Folders, with a card each: {SHIPPED}")
+    console.print(
+        f"Scores are on clean sensors, with a 95 % interval. Folders, with a card each: {SHIPPED}", soft_wrap=True
+    )
     return 0
 
 

@@ -50,5 +50,5 @@ def calibrate(
     found = rollout.calibrate(model, task.env, rows, steps, beginnings, first, options=env_options)
     found.save(where)
     frames = f"{rows * steps} frames and {beginnings} beginnings"
-    Console().print(f"{agent}: {len(found.scores)} scores, {frames}: {where}", highlight=False)
+    Console().print(f"{agent}: {len(found.scores)} scores, {frames}: {where}", highlight=False, soft_wrap=True)
     return 0

@@ -31,5 +31,5 @@ def report(
     made, absent = write_report(results, runs, out, replays)
     for title in absent:
         warn(f"left out: {title}; the page says what it needs")
-    Console().print(f"{made / PAGE}")
+    Console().print(f"{made / PAGE}", soft_wrap=True)
     return 0

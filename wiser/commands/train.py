@@ -53,7 +53,7 @@ def _train(names: list[str], words: list[str]) -> int:
         begun = (folder / "config.yaml").exists()
         complain(f"Stopped. Go on with: wiser train --resume {folder}" if begun else "Stopped.", style="")
         return INTERRUPTED
-    console.print(f"Agent: {folder / 'model'}    Log: {folder / 'log.jsonl'}")
+    console.print(f"Agent: {folder / 'model'}    Log: {folder / 'log.jsonl'}", soft_wrap=True)
     return 0
 
 
