@@ -91,7 +91,7 @@ def main(options: Options) -> None:
     """Drive, pause, photograph."""
     torch.set_num_threads(1)
     catalogue = Catalogue()
-    choice = catalogue.choose("wiser/StopSign-v0", "stop-sign/dropout", "none", "greedy", options.seed)
+    choice = catalogue.choose("wiser/StopSign-v0", "stop-sign/dropout", "none", "auto", options.seed)
     simulation = Simulation(Session(choice), Board())
     simulation.paused = True
     options.out.mkdir(parents=True, exist_ok=True)
