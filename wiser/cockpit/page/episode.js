@@ -6,7 +6,7 @@ const DRAW_EVERY = 250; // milliseconds between two drawings of the charts: they
 /** One episode on the page: both lanes now, and their traces as far as the window reaches.
 
     about: what the server says of an episode. treatments: {name: what it does}. onPress(index of a sensor) when its picture
-    is pressed, onTreatment(lane, name) when another method is chosen. */
+    is pressed, onTreatment(lane, name) when another treatment is chosen. */
 class Episode {
   constructor(about, treatments, { onPress, onTreatment }) {
     this.about = about;

@@ -60,7 +60,7 @@ class VectorTower(nn.Module):
 
 
 def _vector_tower(config: DreamerConfig, fan_in: int) -> VectorTower | None:
-    return None if all(sensor.is_image for sensor in config.sensors) else VectorTower(config, fan_in)
+    return VectorTower(config, fan_in) if _vector_features(config) else None
 
 
 def _vector_features(config: DreamerConfig) -> int:

@@ -182,3 +182,23 @@ def test_wrong_settings_and_no_calibration_are_errors(case) -> None:
         Witnesses(near=40)
     with pytest.raises(ValueError, match="needs a calibration"):
         Guard(model, Witnesses())
+
+
+def test_rows_are_judged_apart_and_bad_readings_do_no_harm(case) -> None:
+    model, calibration = case
+    settings = {"calibration": calibration, "judge": Witnesses(false_alarms=50.0)}
+    together = Guard(model, **settings, rows=4, seed=20)
+    alone = [Guard(model, **settings, seed=20 + row) for row in range(4)]
+    rng = np.random.default_rng(1)
+    for step in range(30):
+        obs = tiny.batch(model.sensors, 4, rng)
+        obs["speed"][step % 4] = np.nan
+        first = rng.random(4) < 0.1
+        actions, verdict = together.act(obs, first)
+        for row, guard in enumerate(alone):
+            action, single = guard.act({name: value[row] for name, value in obs.items()}, bool(first[row]))
+            assert np.array_equal(verdict.trusted[row], single.trusted)
+            assert verdict.reasons[row] == single.reasons
+            assert actions[row] == action
+        assert not verdict.trusted[step % 4, 2]
+        assert torch.isfinite(together.belief.deter).all()
