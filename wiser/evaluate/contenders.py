@@ -32,6 +32,9 @@ CONTENDERS: dict[str, Contender] = {
     "confident": Contender("dropout", "greedy", about="trained with sensor dropout, greedy selection by surprise"),
     "exhaustive": Contender("dropout", "exhaustive", about="trained with sensor dropout, the best of all subsets"),
     "calibrated": Contender("dropout", "calibrated", about="trained with sensor dropout, every sensor that is usual"),
+    "witnesses": Contender(
+        "dropout", "witnesses", about="trained with sensor dropout, every sensor that follows from what it showed before"
+    ),
     "single": Contender("single", about="one sensor, always trusted"),
     "filter": Contender("single", "median", about="one sensor behind a 3x3 median filter"),
     "reject": Contender("single", "reject", about="one sensor, rejection sampling as in the paper"),

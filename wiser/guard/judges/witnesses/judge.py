@@ -32,7 +32,7 @@ class Witnesses:
     notice. If the shared belief does not fit what is trusted, that of the witness that fits best is taken over.
     """
 
-    false_alarms: float = 3.0
+    false_alarms: float = 20.0
     """Of 1,000 readings of a sound sensor, how many are suspected."""
     lasting: bool = True
     """Whether what speaks against a sensor adds up over time."""
