@@ -95,9 +95,10 @@ def test_numbers_that_are_not_finite_are_told_as_nothing(agent):
     session.break_sensor("radar", "missing", 1.0)
     session.step()
     _, guarded = session.step()
-    told = about_step(guarded, SENSORS, {}, "")
+    told = about_step(guarded, SENSORS, {}, "", 10.0)
     assert told["sensors"][2] == {
-        "state": "unhealthy", "reason": "missing", "fault": "missing", "stale": 0, "present": False,
+        "state": "unhealthy", "level": "ERROR", "late": 0.0, "reason": "missing", "fault": "missing",
+        "stale": 0, "present": False,
     }  # fmt: skip
     assert told["scores"]["isolated_surprise"][2] is None
     assert told["mode"] == "grounded"

@@ -166,7 +166,8 @@ def verdict(modes: list[Mode], trusted: list[list[bool]], **scores) -> Verdict:
     rows = len(modes)
     return Verdict(
         sensors=("camera", "lidar"), mode=np.array(modes), trusted=np.array(trusted), healthy=np.ones((rows, 2), bool),
-        reasons=[{}] * rows, surprise=np.ones(rows), scores=scores, blind_steps=np.zeros(rows),
+        level=np.zeros((rows, 2), int), delay=np.zeros((rows, 2), int), reasons=[{}] * rows,
+        surprise=np.ones(rows), scores=scores, blind_steps=np.zeros(rows),
         reset=np.zeros(rows, bool),
     )  # fmt: skip
 

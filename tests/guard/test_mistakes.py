@@ -16,7 +16,7 @@ SENSORS = (tiny.image("camera"), tiny.vector("speed"))
     [
         ({"rows": 0}, "at least 1 row, got rows=0"),
         ({"rows": -2}, "at least 1 row, got rows=-2"),
-        ({"blind_limit": -1}, "blind_limit must be at least 0 or None, got -1"),
+        ({"blind_limit": -1}, "blind_limit must be at least 0, got -1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message) -> None:

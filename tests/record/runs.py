@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.tiny import image, reading, vector
-from wiser.guard import Mode, Verdict
+from wiser.guard import Level, Mode, Verdict
 from wiser.record import About, Recorder, Recording
 
 SENSORS = (image("camera", 32), image("lidar", 32, 1), vector("range", 4))
@@ -21,6 +21,8 @@ def verdict(trusted: tuple[bool, ...], healthy: tuple[bool, ...] = (True, True, 
         if not good
     }
     fields = {
+        "level": np.where(healthy, np.where(trusted, Level.OK, Level.WARN), Level.ERROR),
+        "delay": np.zeros(len(SENSORS), int),
         "mode": Mode.GROUNDED if any(trusted) else Mode.PREDICTIVE,
         "surprise": 1.5,
         "scores": {"isolated_surprise": np.array([1.0, 2.0, np.inf], np.float32)},

@@ -258,14 +258,14 @@ const trust = new TrustChart("trust", sensors, steps, 100, () => {});
 const surprise = new LineChart("surprise", 100, [lane], (step) => step.surprise,
   {length: 100, onSeek() {}, isBroken: () => false});
 document.body.append(view.root, trust.root, surprise.root);
-function feed(state, surprised) {
+function feed(state, surprised, level = "OK", late = 0) {
   camera.getContext("2d").fillRect(0, 0, 8, 8);
   steps.push({
     view: null, mode: "grounded", blind: 0, reset: false, outcome: "",
     surprise: surprised, scores: {}, measure: steps.length,
     sensors: [
-      {state, reason: "", fault: "", reading: {image: camera, x: 0, y: 0, width: 8, height: 8}, prediction: null},
-      {state: "trusted", reason: "", fault: "", reading: [0.25], prediction: [0.5]},
+      {state, level, late, reason: "", fault: "", reading: {image: camera, x: 0, y: 0, width: 8, height: 8}, prediction: null},
+      {state: "trusted", level: "OK", late: 0, reason: "", fault: "", reading: [0.25], prediction: [0.5]},
     ],
   });
   view.show(steps.at(-1));
@@ -280,9 +280,14 @@ def test_a_live_page_can_feed_lanes_and_traces_step_by_step(visit, tmp_path):
     live = tmp_path / "live.html"
     live.write_text(f"<!doctype html><title>live</title><style>{style}</style><body><script>{scripts}{LIVE}</script>")
     page = visit(live.as_uri())
-    for state in ("trusted", "masked", "unhealthy"):
-        page.evaluate("state => feed(state, 2.5)", state)
+    for state, level in (("trusted", "OK"), ("masked", "WARN"), ("unhealthy", "ERROR")):
+        page.evaluate("([state, level]) => feed(state, 2.5, level)", [state, level])
         assert light(page, 0, "camera").get_attribute("data-state") == state
     assert page.locator(".measure").text_content() == "2.00"
     assert page.evaluate("document.querySelector('.reading').getContext('2d').getImageData(4, 4, 1, 1).data[3]") == 255
     assert page.locator(".readout .number").text_content() == "2.50"
+    page.evaluate("feed('masked', 2.5, 'STALE', 2)")
+    assert light(page, 0, "camera").text_content().strip() == "STALE 2.0 s late"
+    assert light(page, 0, "camera").get_attribute("title") == "STALE: masked, 2.0 seconds late"
+    page.evaluate("feed('trusted', 2.5, 'ERROR')")
+    assert light(page, 0, "camera").text_content().strip() == "ERROR still used"

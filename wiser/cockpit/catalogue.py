@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wiser.checks import at_least
 from wiser.envs.domain import find_task, known_tasks
 from wiser.evaluate.treatments import find_treatment
+from wiser.guard.blindness import BlindLimit, blind_steps
 from wiser.rollout import home_of
 from wiser.worldmodel.store import SHIPPED, find, shipped
 
@@ -29,7 +29,7 @@ class Choice:
     """Name of a treatment."""
     seed: int = 0
     """Of the episode, of the faults and of the guards."""
-    blind_limit: int | None = None
+    blind_limit: BlindLimit = None
     """Steps without a trusted sensor after which the environment's safe action is taken, if it has one."""
     env_options: Mapping[str, Any] = field(default_factory=dict)
     """What to tell the environment."""
@@ -37,7 +37,7 @@ class Choice:
     def __post_init__(self) -> None:
         for treatment in self.treatments:
             find_treatment(treatment)
-        at_least(0, blind_limit=self.blind_limit)
+        blind_steps(self.blind_limit, None)
         if not (isinstance(self.seed, int) and 0 <= self.seed <= LARGEST_SEED):
             raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, got {self.seed!r}")
 
@@ -71,7 +71,7 @@ class Catalogue:
         left: str,
         right: str,
         seed: int,
-        blind_limit: int | None = None,
+        blind_limit: BlindLimit = None,
         env_options: Mapping[str, Any] | None = None,
     ) -> Choice:
         """Fill in what was not said, and offer what was said from now on."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wiser.cockpit.session import Session
 from wiser.cockpit.sheet import Sheet
+from wiser.guard import Level
 from wiser.record.step import Step
 from wiser.record.web import BARS
 from wiser.worldmodel.protocol import Sensor
@@ -40,11 +41,17 @@ def about_episode(session: Session, sheet: Sheet, first: Sequence[Step]) -> dict
     }
 
 
-def about_step(step: Step, sensors: Sequence[Sensor], stale: dict[str, int], outcome: str) -> dict[str, Any]:
+def about_step(
+    step: Step, sensors: Sequence[Sensor], stale: dict[str, int], outcome: str, steps_per_second: float
+) -> dict[str, Any]:
     """One lane at one step."""
     verdict = step.verdict
+    late = _short(np.asarray(verdict.delay) / steps_per_second)
     return {
-        "sensors": [_about_sensor(step, sensor, k, stale.get(sensor.name, 0)) for k, sensor in enumerate(sensors)],
+        "sensors": [
+            {**_about_sensor(step, sensor, k), "late": late[k], "stale": stale.get(sensor.name, 0)}
+            for k, sensor in enumerate(sensors)
+        ],
         "mode": verdict.mode.name.lower(),
         "blind": int(verdict.blind_steps),
         "reset": bool(verdict.reset),
@@ -55,15 +62,15 @@ def about_step(step: Step, sensors: Sequence[Sensor], stale: dict[str, int], out
     }
 
 
-def _about_sensor(step: Step, sensor: Sensor, column: int, stale: int) -> dict[str, Any]:
+def _about_sensor(step: Step, sensor: Sensor, column: int) -> dict[str, Any]:
     verdict, name = step.verdict, sensor.name
     reading, prediction = step.readings[name], step.predictions.get(name)
     state = "trusted" if verdict.trusted[column] else "masked" if verdict.healthy[column] else "unhealthy"
     facts: dict[str, Any] = {
         "state": state,
+        "level": Level(int(verdict.level[column])).name,
         "reason": verdict.reasons.get(name, ""),
         "fault": spoken_fault(*step.broken[name]) if name in step.broken else "",
-        "stale": stale,
         "present": reading is not None,
     }
     if not sensor.is_image:

@@ -113,8 +113,9 @@ class Simulation:
 
     def _show(self, steps: tuple[Step | None, ...]) -> None:
         sensors = self.session.agent.sensors
+        speed = self.session.recorder.about.steps_per_second
         facts = [
-            None if step is None else about_step(step, sensors, still.look(step.readings, step.view), side.outcome)
+            about_step(step, sensors, still.look(step.readings, step.view), side.outcome, speed) if step else None
             for step, still, side in zip(steps, self._stillness, self.session.sides, strict=True)
         ]
         self.board.show(facts, self._sheet.draw(steps))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from typing import Literal
 
 from rich.console import Console
 
@@ -19,7 +20,7 @@ def cockpit(
     left: str = "none",
     right: str = "auto",
     seed: int = 0,
-    blind_limit: int | None = None,
+    blind_limit: int | Literal["horizon"] | None = None,
     env_options: Options = NO_OPTIONS,
     speed: float = 10.0,
     host: str = "127.0.0.1",
@@ -36,7 +37,8 @@ def cockpit(
             median, reject, reject-reference, predict, or auto: the best the agent has a calibration for.
         right: treatment on the right side.
         seed: of the episode and of everything random in it.
-        blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
+        blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one;
+            `horizon`: as many as the agent's calibration says predictions hold for.
         env_options: what to tell the environment, each value as YAML has it.
         speed: steps a second to begin with; 10 is real time, 0 as fast as possible.
         host: address to listen on; the default is reachable from this machine only.

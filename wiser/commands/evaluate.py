@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import tyro
 
@@ -25,7 +25,7 @@ def evaluate(
     intensity: float = 1.0,
     proportion: float = 1.0,
     onset: int = 0,
-    blind_limit: int | None = None,
+    blind_limit: int | Literal["horizon"] | None = None,
     episodes: int = 16,
     rows: int | None = None,
     seed: int | None = None,
@@ -46,7 +46,8 @@ def evaluate(
         intensity: how badly; 0 is clean, 1 severe.
         proportion: share of the steps at which they are broken.
         onset: first step at which anything breaks.
-        blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one.
+        blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one;
+            `horizon`: as many as the agent's calibration says predictions hold for.
         episodes: how many, the same ones for every treatment.
         rows: environments side by side; all episodes at once by default.
         seed: of the first episode; by default those that no published figure uses.

@@ -33,7 +33,7 @@ CONTENDERS: dict[str, Contender] = {
     "exhaustive": Contender("dropout", "exhaustive", about="trained with sensor dropout, the best of all subsets"),
     "calibrated": Contender("dropout", "calibrated", about="trained with sensor dropout, every sensor that is usual"),
     "witnesses": Contender(
-        "dropout", "witnesses", about="trained with sensor dropout, every sensor that follows from what it showed before"
+        "dropout", "witnesses", about="trained with sensor dropout, every sensor that follows from its own past"
     ),
     "single": Contender("single", about="one sensor, always trusted"),
     "filter": Contender("single", "median", about="one sensor behind a 3x3 median filter"),

@@ -12,9 +12,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.checks import at_least, check_fields
+from wiser.checks import check_fields
 from wiser.envs.domain import Rows, domain_of
 from wiser.guard import AUTO, Guard, Health, Judge, Rejection, find_judge, preferred_judge
+from wiser.guard.blindness import BlindLimit, blind_steps
 from wiser.guard.calibration import beside
 from wiser.names import perhaps
 from wiser.worldmodel.protocol import WorldModel
@@ -30,13 +31,14 @@ class Treatment:
     """Whether images pass a 3x3 median filter first."""
     health: Health = field(default_factory=Health)
     """Which checks run before the model looks."""
-    blind_limit: int | None = None
-    """Steps without a trusted sensor after which the domain's safe action is taken, if it has one."""
+    blind_limit: BlindLimit = None
+    """Steps without a trusted sensor after which the domain's safe action is taken, if it has one: a number, `horizon`
+    (what the agent's calibration has measured), or never."""
     about: str = ""
     """One line for tables and captions."""
 
     def __post_init__(self) -> None:
-        at_least(0, blind_limit=self.blind_limit)
+        blind_steps(self.blind_limit, None)  # a mistake is found now
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Treatment:
@@ -58,7 +60,8 @@ class Treatment:
     def digest(self, agent: WorldModel) -> str:
         """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
         judge, calibration = find_judge(self.judge, agent)
-        content = [_plain(judge), self.median, _plain(self.health), self.blind_limit]
+        limit = blind_steps(self.blind_limit, beside(agent.folder, agent.digest) if self.blind_limit else None)
+        content = [_plain(judge), self.median, _plain(self.health), limit]
         if judge.needs:
             content.append(calibration.digest if calibration else None)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -28,7 +28,7 @@ from wiser.guard.judges import (
 )
 from wiser.guard.look import Look
 from wiser.guard.scores import SCORES, Score
-from wiser.guard.verdict import Mode, Verdict
+from wiser.guard.verdict import Level, Mode, Verdict
 
 __all__ = [
     "AUTO",
@@ -45,6 +45,7 @@ __all__ = [
     "Guard",
     "Health",
     "Judge",
+    "Level",
     "Look",
     "Mode",
     "RandomMask",

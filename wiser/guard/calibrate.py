@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from wiser.guard.blindness import BlindRuns
 from wiser.guard.calibration import Calibration
 from wiser.guard.guard import Guard
 from wiser.guard.judges import Measuring
@@ -48,6 +49,7 @@ class Calibrator:
         self._meters = [judge.measure(model, rows) for judge in judges]
         self._recorded: dict[str, list[np.ndarray[Any, Any]]] = defaultdict(list)
         self._began: list[np.ndarray[Any, Any]] = []
+        self._blind = BlindRuns(model, rows, self.guard.draws)
 
     @torch.no_grad()
     def take(self) -> None:
@@ -58,6 +60,7 @@ class Calibrator:
         found = measure_scores(evidence.look, self._asked)
         for meter in self._meters:
             found |= meter(evidence)
+        self._blind.take(evidence, self.guard.belief)
         self._began.append(evidence.begin.cpu().numpy())
         for name, values in found.items():
             self._recorded[name].append(values.cpu().numpy())
@@ -77,4 +80,4 @@ class Calibrator:
         self, frames: Mapping[str, NDArray[Any]], begin: NDArray[np.bool_], about: Mapping[str, Any]
     ) -> Calibration:
         later, at_first = ({name: values[rows] for name, values in frames.items()} for rows in (~begin, begin))
-        return Calibration.of(later, at_first, self.guard.model.digest, **about)
+        return Calibration.of(later, at_first, self.guard.model.digest, self._blind.horizon(), **about)

@@ -61,6 +61,8 @@ class Calibration:
     """Digest of the weights it was made with."""
     levels: tuple[float, ...] = LEVELS
     """At which quantiles are known."""
+    horizon: int | None = None
+    """Steps that predictions hold for without any sensor; None if that was not measured."""
 
     @classmethod
     def of(
@@ -68,13 +70,15 @@ class Calibration:
         scores: Mapping[str, np.ndarray[Any, Any]],
         beginnings: Mapping[str, np.ndarray[Any, Any]] | None = None,
         weights: str | None = None,
+        horizon: int | None = None,
         **about: Any,
     ) -> Calibration:
         """Summarise recorded scores, those of first frames apart; without these, all frames count as alike."""
         later = {name: Stats.of(scores[name]) for name in sorted(scores)}
         if beginnings is None:
-            return cls(later, later, about, weights)
-        return cls(later, {name: Stats.of(beginnings[name]) for name in sorted(beginnings)}, about, weights)
+            return cls(later, later, about, weights, horizon=horizon)
+        first = {name: Stats.of(beginnings[name]) for name in sorted(beginnings)}
+        return cls(later, first, about, weights, horizon=horizon)
 
     @property
     def digest(self) -> str:
@@ -119,7 +123,8 @@ class Calibration:
             levels = _read_levels(body["levels"])
             scores = _read_stats(body["scores"], levels)
             beginnings = scores if body["version"] == 1 else _read_stats(body["beginnings"], levels)
-            return cls(scores, beginnings, dict(body["about"]), body["weights"], levels)
+            horizon = body.get("horizon")  # files before it was measured have none
+            return cls(scores, beginnings, dict(body["about"]), body["weights"], levels, horizon and int(horizon))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CalibrationError(f"{path} is not a readable calibration: {error}") from error
 

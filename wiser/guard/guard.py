@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from wiser.guard.actions import to_environment, to_model
-from wiser.guard.calibration import Calibration
+from wiser.guard.blindness import HORIZON, BlindLimit, blind_steps
+from wiser.guard.calibration import Calibration, beside
 from wiser.guard.draws import RowDraws
-from wiser.guard.health import Health, HealthMonitor, warn_if_misshapen
+from wiser.guard.health import Health, HealthMonitor, Readings, warn_if_misshapen
 from wiser.guard.judges import AUTO, Evidence, Judge, Ruling, find_judge
-from wiser.guard.judges.judge import prior_where
+from wiser.guard.judges.judge import Diagnosis, prior_where
 from wiser.guard.look import Look
-from wiser.guard.verdict import Mode, Verdict
+from wiser.guard.verdict import Level, Mode, Verdict
 from wiser.worldmodel.latents import one_hot_mode, one_hot_sample
 from wiser.worldmodel.protocol import Belief, Prior, WorldModel
 
@@ -44,7 +45,7 @@ class Guard:
         rows: int | None = None,
         health: Health | None = None,
         calibration: Calibration | None = None,
-        blind_limit: int | None = None,
+        blind_limit: BlindLimit = HORIZON,
         fallback: Callable[[Verdict], Any] | None = None,
         sample_latents: bool = True,
         sample_actions: bool = False,
@@ -58,7 +59,8 @@ class Guard:
             to.
         health: which checks run before the model looks.
         calibration: clean statistics; by default those beside the model's weights, where they are needed.
-        blind_limit: steps without a trusted sensor after which the mode is FALLBACK.
+        blind_limit: steps without a trusted sensor after which the mode is FALLBACK; by default the blind horizon that
+            was measured by the calibration, if any. None = never.
         fallback: called with a row's verdict in FALLBACK, returns the action to take instead.
         sample_latents: carry latents drawn from the posterior, as in training; modes can get an agent stuck.
         sample_actions: draw actions too, instead of taking the most likely one.
@@ -66,10 +68,7 @@ class Guard:
         """
         if rows is not None and rows < 1:
             raise ValueError(f"a guard follows at least 1 row, got rows={rows}; None is one unbatched environment")
-        if blind_limit is not None and blind_limit < 0:
-            raise ValueError(f"blind_limit must be at least 0 or None, got {blind_limit}")
         self.model, self.sample_latents, self.sample_actions = model, sample_latents, sample_actions
-        self.blind_limit, self.fallback = blind_limit, fallback
         self.batched, self.rows = rows is not None, 1 if rows is None else rows
         self.sensor_names = tuple(sensor.name for sensor in model.sensors)
         self._belief = model.initial(self.rows)
@@ -78,6 +77,9 @@ class Guard:
         self.monitor = HealthMonitor(model.sensors, self.rows, health or Health(), self.device)
         self.judge, calibration = find_judge(judge, model, calibration)
         self.sitting = self.judge.start(model, self.rows, calibration)
+        if blind_limit == HORIZON and fallback is not None and calibration is None:
+            calibration = beside(model.folder, model.digest)
+        self.blind_limit, self.fallback = blind_steps(blind_limit, calibration), fallback
         self._action = self._belief.deter.new_zeros(self.rows, model.actions.size)
         self._blind = torch.zeros(self.rows, dtype=torch.long, device=self.device)
         self._first = torch.ones(self.rows, dtype=torch.bool, device=self.device)
@@ -117,12 +119,15 @@ class Guard:
         self._action = self.model.act(
             self._belief, self._noise(self.model.actions.size) if self.sample_actions else None
         )
+        level, delay = _diagnose(readings, ruling)
         verdict = Verdict(
             sensors=self.sensor_names,
             mode=self._mode(ruling),
             trusted=ruling.trusted,
             healthy=readings.healthy,
-            reasons=_explain(self.sensor_names, readings.reasons, ruling),
+            level=level,
+            delay=delay,
+            reasons=_explain(self.sensor_names, readings.reasons, ruling, level),
             surprise=ruling.surprise,
             scores=ruling.scores,
             blind_steps=self._blind,
@@ -213,12 +218,27 @@ def _finite(ruling: Ruling, prior: Prior) -> Ruling:
     )
 
 
-def _explain(names: tuple[str, ...], unhealthy: list[dict[str, str]], ruling: Ruling) -> list[dict[str, str]]:
-    """Add why healthy sensors are not trusted to the reasons of the health layer."""
-    if not bool(ruling.trusted.all()):
-        for row, column in (~ruling.trusted).nonzero().tolist():
+def _diagnose(readings: Readings, ruling: Ruling) -> Diagnosis:
+    """How each sensor is: by its health, else as the judge says, else by whether it is trusted."""
+    if ruling.diagnosis is None:
+        level = torch.where(ruling.trusted, int(Level.OK), int(Level.WARN))
+        delay = torch.zeros_like(level)
+    else:
+        level, delay = ruling.diagnosis
+    unhealthy = torch.where(readings.stale, int(Level.STALE), int(Level.ERROR))
+    return Diagnosis(torch.where(readings.healthy, level, unhealthy), torch.where(readings.healthy, delay, 0))
+
+
+def _explain(
+    names: tuple[str, ...], unhealthy: list[dict[str, str]], ruling: Ruling, level: Tensor
+) -> list[dict[str, str]]:
+    """Add what is wrong with healthy sensors to the reasons of the health layer."""
+    wrong = ~ruling.trusted | (level != Level.OK)
+    if bool(wrong.any()):
+        for row, column in wrong.nonzero().tolist():
             if names[column] not in unhealthy[row]:
-                unhealthy[row][names[column]] = ruling.why(row, column)
+                used = ", of use all the same" if ruling.trusted[row, column] else ""
+                unhealthy[row][names[column]] = ruling.why(row, column) + used
     return unhealthy
 
 
@@ -244,6 +264,8 @@ def _to_numpy(verdict: Verdict) -> Verdict:
         mode=verdict.mode.cpu().numpy(),
         trusted=verdict.trusted.cpu().numpy(),
         healthy=verdict.healthy.cpu().numpy(),
+        level=verdict.level.cpu().numpy(),
+        delay=verdict.delay.cpu().numpy(),
         surprise=verdict.surprise.cpu().numpy(),
         scores={name: value.cpu().numpy() for name, value in verdict.scores.items()},
         blind_steps=verdict.blind_steps.cpu().numpy(),

@@ -37,6 +37,7 @@ class Readings(NamedTuple):
     obs: dict[str, Tensor]  # each (B, *shape)
     healthy: Tensor  # (B, N) bool
     reasons: list[dict[str, str]]  # per row: sensor -> why it is masked
+    stale: Tensor  # (B, N) bool: those that are unhealthy for nothing but their age
 
 
 def warn_if_misshapen(readings: Readings, rows: int | None) -> None:
@@ -75,10 +76,12 @@ class HealthMonitor:
         """Check every sensor of every row. `obs` is a mapping of stacked readings, or one mapping per row."""
         readings: dict[str, Tensor] = {}
         healthy = torch.ones(self.rows, len(self.sensors), dtype=torch.bool, device=self.device)
+        stale = torch.zeros_like(healthy)
         reasons: list[dict[str, str]] = [{} for _ in range(self.rows)]
         for column, sensor in enumerate(self.sensors):
             x, faults = self._read(sensor, obs)
             self._check_values(sensor, x, faults)
+            unusable = set(faults)
             self._check_age(sensor, ages, faults)
             self._check_frozen(column, sensor, x, first, faults)
             if faults:
@@ -86,10 +89,11 @@ class HealthMonitor:
                 x = x.clone()
                 x[failed] = 0
                 healthy[failed, column] = False
+                stale[[row for row in failed if row not in unusable], column] = True
                 for row, reason in faults.items():
                     reasons[row][sensor.name] = reason
             readings[sensor.name] = x
-        return Readings(readings, healthy, reasons)
+        return Readings(readings, healthy, reasons, stale)
 
     def _read(self, sensor: Sensor, obs: Any) -> tuple[Tensor, dict[int, str]]:
         """Fetch one sensor for all rows: (B, *shape) in its own dtype, and the rows where that failed."""

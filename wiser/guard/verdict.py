@@ -16,6 +16,15 @@ class Mode(IntEnum):
     FALLBACK = 3  # predictive for longer than is safe
 
 
+class Level(IntEnum):
+    """How a sensor is: the diagnosis, as robots' diagnostics have it. What is done about it says `trusted`."""
+
+    OK = 0  # nothing speaks against it
+    WARN = 1  # what it shows at this step cannot be believed
+    ERROR = 2  # it gives no reading of use, or has been wrong for some time
+    STALE = 3  # it shows the past
+
+
 ROWS_SHOWN = 8
 """Of a batch, when it is printed."""
 
@@ -35,8 +44,12 @@ class Verdict:
     """(N,) or (B, N) bool: the sensors the belief was inferred from."""
     healthy: Any
     """(N,) or (B, N) bool: the sensors that passed the health checks."""
+    level: Any
+    """(N,) or (B, N) values of `Level`. A sensor may be broken and trusted: half a picture is better than none."""
+    delay: Any
+    """(N,) or (B, N) steps by which a sensor is late; 0 where that is not known."""
     reasons: Any
-    """{sensor: why it is not trusted}, or a list of those."""
+    """{sensor: what is wrong with it} of those that are not trusted, or not OK; or a list of those."""
     surprise: Any
     """KL[posterior || prior] in nats of what was judged, accepted or not: float or (B,); NaN if nothing was."""
     scores: dict[str, Any]
@@ -60,6 +73,8 @@ class Verdict:
             mode=Mode(int(self.mode[index])),
             trusted=self.trusted[index],
             healthy=self.healthy[index],
+            level=self.level[index],
+            delay=self.delay[index],
             reasons=self.reasons[index],
             surprise=float(self.surprise[index]),
             scores={name: value[index] for name, value in self.scores.items()},

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wiser.files import replacing
 
 HEADER = "recording.json"
-FORMAT, VERSION = "wiser-recording", 1
+FORMAT, VERSION = "wiser-recording", 2
 # All that reading a damaged or foreign file can raise.
 BROKEN = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 

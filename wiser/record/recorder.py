@@ -138,6 +138,8 @@ class Recorder:
             present=np.array([[step.readings[sensor] is not None for sensor in names] for step in steps]),
             trusted=np.stack([take.flags(verdict.trusted) for verdict in verdicts]),
             healthy=np.stack([take.flags(verdict.healthy) for verdict in verdicts]),
+            level=np.stack([take.numbers(verdict.level) for verdict in verdicts]).astype(np.int8),
+            delay=np.stack([take.numbers(verdict.delay) for verdict in verdicts]),
             reason=np.array([[verdict.reasons.get(sensor, "") for sensor in names] for verdict in verdicts], np.str_),
             fault=np.array([[fault for fault, _ in row] for row in truth], np.str_),
             intensity=np.array([[intensity for _, intensity in row] for row in truth], np.float32),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.guard import Mode
+from wiser.guard import Level, Mode
 from wiser.record import container
 from wiser.worldmodel.protocol import Sensor
 
@@ -17,6 +17,8 @@ COLUMNS: dict[str, tuple[str, int]] = {  # what every lane has: kind of the valu
     "present": ("b", 2),
     "trusted": ("b", 2),
     "healthy": ("b", 2),
+    "level": ("i", 2),
+    "delay": ("i", 2),
     "reason": ("U", 2),
     "fault": ("U", 2),
     "intensity": ("f", 2),
@@ -68,8 +70,12 @@ class Lane:
     """(T, N): the guard's verdict."""
     healthy: NDArray[np.bool_]
     """(T, N): whether it passed the health checks."""
+    level: NDArray[np.int8]
+    """(T, N) values of `wiser.guard.Level`: the guard's diagnosis."""
+    delay: NDArray[np.int32]
+    """(T, N): steps by which the guard found a sensor to be late; 0 where it did not."""
     reason: NDArray[np.str_]
-    """(T, N): why a sensor is not trusted."""
+    """(T, N): what is wrong with a sensor, by the guard."""
     fault: NDArray[np.str_]
     """(T, N): the truth: the fault that breaks it."""
     intensity: NDArray[np.float32]
@@ -178,6 +184,7 @@ def _check(recording: Recording) -> None:
             array = getattr(lane, name)
             _require(array.shape == shape[:axes] and array.dtype.kind == kind, f"column {name} {where}")
         _require(set(lane.mode.tolist()) <= set(Mode), f"unknown modes {where}")
+        _require(set(lane.level.ravel().tolist()) <= set(Level), f"unknown levels {where}")
         for name, array in lane.scores.items():
             _require(array.shape in (shape, shape[:1]) and array.dtype.kind == "f", f"score {name} {where}")
         _require(lane.readings.keys() == sensors.keys() >= lane.predictions.keys(), f"other sensors {where}")

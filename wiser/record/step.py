@@ -84,6 +84,11 @@ def flags(values: Any) -> NDArray[np.bool_]:
     return np.array(_numpy(values), np.bool_)
 
 
+def numbers(values: Any) -> NDArray[np.int32]:
+    """One whole number per sensor."""
+    return np.array(_numpy(values), np.int32)
+
+
 def _stored(value: Any, sensor: Sensor, row: int | None) -> NDArray[Any] | None:
     if value is None:
         return None

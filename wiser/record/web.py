@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wiser.files import replacing
-from wiser.guard import Mode
+from wiser.guard import Level, Mode
 from wiser.record.recording import Lane, Recording
 from wiser.record.sample import Sample
 from wiser.record.sheets import sheets
@@ -56,7 +56,8 @@ def page_data(recording: Recording) -> dict[str, Any]:
         "modes": [mode.name.lower() for mode in Mode],
         "sensors": [_sensor(sensor, recording.lanes) for sensor in recording.sensors],
         "bands": recording.bands,
-        "lanes": [_lane(lane, recording.sensors) for lane in recording.lanes],
+        "levels": [level.name for level in Level],
+        "lanes": [_lane(lane, recording.sensors, recording.about.steps_per_second) for lane in recording.lanes],
     }
 
 
@@ -91,7 +92,7 @@ def _sensor(sensor: Sensor, lanes: Sequence[Lane]) -> dict[str, Any]:
     return {"name": sensor.name, "width": width, "height": height, "low": low, "high": high}
 
 
-def _lane(lane: Lane, sensors: Sequence[Sensor]) -> dict[str, Any]:
+def _lane(lane: Lane, sensors: Sequence[Sensor], steps_per_second: float) -> dict[str, Any]:
     words = ["", *sorted({*lane.reason.ravel().tolist(), *_faults(lane).ravel().tolist()} - {""})]
     code = {word: index for index, word in enumerate(words)}
     state = np.where(lane.trusted, "t", np.where(lane.healthy, "m", "u"))  # (T, N)
@@ -107,6 +108,8 @@ def _lane(lane: Lane, sensors: Sequence[Sensor]) -> dict[str, Any]:
         "view": None if lane.view is None else sheets(lane.view, exact=False),
         "present": ["".join("1" if here else "0" for here in column) for column in lane.present.T],
         "state": ["".join(column) for column in state.T],
+        "level": ["".join(map(str, column)) for column in lane.level.T.tolist()],
+        "late": _short(lane.delay.T / steps_per_second),
         "stale": stale_steps(lane).T.tolist(),
         "words": words,
         "reason": [[code[word] for word in column] for column in lane.reason.T.tolist()],

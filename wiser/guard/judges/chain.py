@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from wiser.guard.calibration import Calibration
-from wiser.guard.judges.judge import Evidence, Judge, Ruling, Sitting
+from wiser.guard.judges.judge import Diagnosis, Evidence, Judge, Ruling, Sitting
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -47,4 +47,12 @@ class ChainSitting:
             repaired=first.repaired | second.repaired,
             scores={**first.scores, **second.scores},
             why=lambda row, column: (second if first.trusted[row, column] else first).why(row, column),
+            diagnosis=_worse(first, second),
         )
+
+
+def _worse(first: Ruling, second: Ruling) -> Diagnosis | None:
+    """The diagnosis of the only judge that has one; of two, what is worse for each sensor."""
+    if first.diagnosis is None or second.diagnosis is None:
+        return first.diagnosis or second.diagnosis
+    return Diagnosis(*(torch.maximum(one, other) for one, other in zip(first.diagnosis, second.diagnosis, strict=True)))

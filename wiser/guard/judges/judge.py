@@ -30,6 +30,13 @@ class Evidence(NamedTuple):
         return self.look.mask
 
 
+class Diagnosis(NamedTuple):
+    """How the sensors of each row are, whether or not they are trusted."""
+
+    level: Tensor  # (B, N) values of `Level`
+    delay: Tensor  # (B, N) steps; 0 where none is known
+
+
 class Ruling(NamedTuple):
     """Which sensors of each row are trusted, and the belief that follows."""
 
@@ -40,7 +47,8 @@ class Ruling(NamedTuple):
     reset: Tensor  # (B,) bool: whether the prior is that of a context reset
     repaired: Tensor  # (B,) bool: whether the belief rests on readings that were mended
     scores: dict[str, Tensor]  # what else was measured, (B,) or (B, N)
-    why: Callable[[int, int], str]  # why the sensor in this row and column is not trusted; asked for those only
+    why: Callable[[int, int], str]  # what is wrong with the sensor in this row and column; asked only if something is
+    diagnosis: Diagnosis | None = None  # of judges that tell what is broken from what is masked
 
 
 class Sitting(Protocol):

@@ -6,7 +6,9 @@
      view:     picture or null            a picture of the world for people
      sensors:  one per sensor {
        state:      "trusted" | "masked" | "unhealthy"
-       reason:     why it is not trusted, or ""
+       level:      "OK" | "WARN" | "ERROR" | "STALE": what the guard finds, whether or not it trusts the sensor
+       late:       seconds by which the guard found it to be late, or 0
+       reason:     what is wrong with it, or ""
        fault:      what really breaks it, or ""
        stale:      steps for which it has repeated itself while the world moved on, if known
        reading:    picture, numbers, or null if there is none
@@ -25,7 +27,7 @@
 
 const LARGE = 128; // pictures from this width on are photographs, not pixels to be counted
 const STALE_FROM = 5; // steps from which on it is worth a mark
-const LEVELS = { trusted: "OK", masked: "WARN", unhealthy: "ERROR", stale: "STALE" };
+const LIGHTS = { OK: "trusted", WARN: "masked", ERROR: "unhealthy", STALE: "stale" }; // how a level looks
 
 class LaneView {
   /** lane: {name, method, hasView}; index decides the look of its line; a click on a sensor calls onPress(its index),
@@ -79,13 +81,14 @@ class Tile {
         element("span", { class: "name", title: sensor.name }, spoken(sensor.name)), this.light));
   }
 
-  show({ state, reason, fault, stale, reading, prediction }) {
-    const light = stale >= STALE_FROM && state !== "unhealthy" ? "stale" : state;
+  show(sensor) {
+    const { state, fault, reading, prediction } = sensor;
+    const level = shownLevel(sensor);
     this.root.dataset.state = state;
-    this.light.dataset.state = light;
-    this.level.textContent = LEVELS[light];
-    this.detail.textContent = { trusted: "", masked: "masked", unhealthy: reason, stale: `${stale} steps` }[light];
-    this.light.title = describeLight(light, state, reason, stale);
+    this.light.dataset.state = LIGHTS[level];
+    this.level.textContent = level;
+    this.detail.textContent = shortly(level, sensor);
+    this.light.title = describeLight(level, sensor);
     this.fault.textContent = fault;
     this.fault.hidden = !fault;
     const truth = fault ? `; really broken by ${fault}` : "";
@@ -96,10 +99,24 @@ class Tile {
   }
 }
 
+/** The guard's diagnosis; a sensor that repeats itself while the world moves on is stale, whoever noticed. */
+function shownLevel({ state, level, stale }) {
+  return stale >= STALE_FROM && state !== "unhealthy" ? "STALE" : level;
+}
+
+/** What is worth saying beside a light. */
+function shortly(level, { state, reason, late, stale }) {
+  if (late > 0) return `${late.toFixed(1)} s late`;
+  if (level === "STALE" && stale >= STALE_FROM) return `${stale} steps`;
+  if (level === "OK") return "";
+  return { trusted: "still used", masked: "masked", unhealthy: reason }[state];
+}
+
 /** What a light says, in full. */
-function describeLight(light, state, reason, stale) {
-  const still = light === "stale" ? `, the same for ${stale} steps while the world moved on` : "";
-  return `${LEVELS[light]}: ${state}${reason ? `, ${reason}` : ""}${still}`;
+function describeLight(level, { state, reason, late, stale }) {
+  const behind = late > 0 ? `, ${late.toFixed(1)} seconds late` : "";
+  const still = level === "STALE" && stale >= STALE_FROM ? `, the same for ${stale} steps while the world moved on` : "";
+  return `${level}: ${state}${reason ? `, ${reason}` : ""}${behind}${still}`;
 }
 
 function modeText({ mode, blind, reset }) {

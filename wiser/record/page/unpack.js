@@ -8,7 +8,7 @@ function unpack(data, onPicture) {
   return { ...data, lanes, length: Math.max(...lanes.map((lane) => lane.steps.length)) };
 }
 
-function unpackLane(lane, { sensors, modes }, onPicture) {
+function unpackLane(lane, { sensors, modes, levels }, onPicture) {
   const open = (packed) => packed && (packed.images ? openSheets(packed, onPicture) : (t) => packed[t]);
   const view = open(lane.view);
   const streams = sensors.map(({ name }, k) => ({
@@ -16,6 +16,8 @@ function unpackLane(lane, { sensors, modes }, onPicture) {
     prediction: open(lane.predictions[name]),
     at: (t) => ({
       state: STATES[lane.state[k][t]],
+      level: levels[lane.level[k][t]],
+      late: lane.late[k][t],
       reason: lane.words[lane.reason[k][t]],
       fault: lane.words[lane.fault[k][t]],
       stale: lane.stale[k][t],

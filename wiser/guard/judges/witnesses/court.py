@@ -10,12 +10,13 @@ from torch import Tensor
 
 from wiser.guard.calibration import Calibration
 from wiser.guard.judges.candidates import required_columns
-from wiser.guard.judges.judge import Evidence, Ruling, prior_where
+from wiser.guard.judges.judge import Diagnosis, Evidence, Ruling, prior_where
 from wiser.guard.judges.witnesses.bank import Bank, Testimony
 from wiser.guard.judges.witnesses.norms import Norms, Suspicion, median_agreement
 from wiser.guard.judges.witnesses.streams import Compared
 from wiser.guard.judges.witnesses.usual import Usual, accumulate, remember
 from wiser.guard.look import Look
+from wiser.guard.verdict import Level
 from wiser.worldmodel.latents import kl_categorical
 from wiser.worldmodel.protocol import Prior, WorldModel
 
@@ -56,7 +57,7 @@ class Court:
         trusted = clear | last_resort | self._useful(suspect, clear, against, compared) | (healthy & self.required)
         prior, logprobs, nats = self._believe(look, told, trusted, clear | last_resort, evidence.begin)
         blind, never = ~trusted.any(1), torch.zeros_like(evidence.begin)
-        late = torch.where(against.late > self.limits, compared.delay, 0).to(nats.dtype)
+        diagnosis = self._diagnose(suspect, against, compared)
         return Ruling(
             trusted=trusted,
             prior=prior,
@@ -64,8 +65,9 @@ class Court:
             surprise=torch.where(blind, torch.nan, nats),
             reset=never,
             repaired=never,
-            scores={"own_surprise": told.nats, "suspicion": self.alarm / self.limits, "late_steps": late},
-            why=lambda row, column: self._reason(against, late, row, column),
+            scores={"own_surprise": told.nats, "suspicion": self.alarm / self.limits},
+            why=lambda row, column: self._reason(against, diagnosis, row, column),
+            diagnosis=diagnosis,
         )
 
     def _weigh(self, told: Testimony, begin: Tensor) -> tuple[Suspicion, Compared]:
@@ -115,12 +117,19 @@ class Court:
         prior = prior_where(taken, Prior(told.prior.deter[row, best], told.prior.logprobs[row, best]), look.prior)
         return prior, torch.where(taken[:, None, None], others[row, best], logprobs), torch.where(taken, cost, nats)
 
-    def _reason(self, against: Suspicion, late: Tensor, row: int, column: int) -> str:
-        limit = self.limits[column]
-        if against.still[row, column] > limit:
-            return "does not change as others do"
-        if late[row, column] > 0:
-            return f"shows what others showed {int(late[row, column])} steps ago"
-        if against.now[row, column] > limit:
-            return "does not follow from what it showed before"
-        return "has not followed from what it showed before for some time"
+    def _diagnose(self, suspect: Tensor, against: Suspicion, compared: Compared) -> Diagnosis:
+        """What kind of evidence keeps each suspected sensor (B, N) under suspicion."""
+        enough = self.judge.recover * self.limits
+        level = torch.where(against.lasting > enough, int(Level.ERROR), int(Level.WARN))
+        level = torch.where(against.stale > enough, int(Level.STALE), level)
+        level = torch.where(suspect, level, int(Level.OK))
+        late = (level == Level.STALE) & (against.late >= against.still)
+        return Diagnosis(level, torch.where(late, compared.delay, 0))
+
+    def _reason(self, against: Suspicion, diagnosis: Diagnosis, row: int, column: int) -> str:
+        level, delay = diagnosis.level[row, column], int(diagnosis.delay[row, column])
+        if level == Level.STALE:
+            return f"shows what others showed {delay} steps ago" if delay else "does not change as others do"
+        if level == Level.ERROR:
+            return "has not followed from what it showed before for some time"
+        return "does not follow from what it showed before"
