@@ -23,6 +23,7 @@ COMMANDS = {
     "report": ("wiser.commands.report:report", "figures, tables and a page from sweeps"),
     "sweep": ("wiser.commands.sweep:sweep", "run a grid of tasks, disturbances and contenders; resumable"),
     "train": ("wiser.commands.train:train", "train an agent, or go on with a run"),
+    "worst": ("wiser.commands.worst:worst", "search for what hurts an agent most, however its sensors are treated"),
 }
 """{name: (module:function, what it does)}. Only the chosen one is imported: most of them bring torch along."""
 

@@ -20,7 +20,7 @@ from wiser.evaluate.ledger import LEDGER, Ledger
 from wiser.evaluate.plan import Plan, disturbance_of
 from wiser.evaluate.treatments import TREATMENTS, Treatment
 from wiser.faults import Scenario
-from wiser.guard import Calibration, Greedy, Health, Rejection
+from wiser.guard import Calibration, Greedy, Health, Rejection, Witnesses
 
 PLAN = {
     "tasks": ["StopSign"], "contenders": ["dropout", "confident"], "disturbances": ["glare", "missing"],
@@ -97,6 +97,18 @@ def test_any_agent_can_be_swept_under_treatments_of_the_plan_itself() -> None:
     assert list(several.named()) == [
         "stop-sign/base none", "stop-sign/base greedy", "stop-sign/dropout none", "stop-sign/dropout greedy"
     ]  # fmt: skip
+
+
+def test_a_plan_may_set_what_a_judge_can_be_told() -> None:
+    lasting = Treatment.from_dict({"judge": {"witnesses": {"lasting": False}}})
+    assert lasting.judge == Witnesses(lasting=False)
+    assert Treatment.from_dict({"judge": {"greedy": {"depth": 2}}}).judge == Greedy(depth=2)
+    with pytest.raises(ValueError, match="unknown fields .'last'. of judge 'witnesses'"):
+        Treatment.from_dict({"judge": {"witnesses": {"last": False}}})
+    with pytest.raises(ValueError, match="unknown judge 'witness'"):
+        Treatment.from_dict({"judge": {"witness": {}}})
+    with pytest.raises(ValueError, match="a judge with settings is"):
+        Treatment.from_dict({"judge": {"greedy": {}, "none": {}}})
 
 
 def test_an_agent_that_was_trained_again_has_cells_of_its_own(monkeypatch) -> None:

@@ -13,7 +13,7 @@ from wiser.evaluate.histogram import CENTRES, Histogram
 from wiser.evaluate.plan import Plan
 from wiser.evaluate.statistics import Estimate
 from wiser.faults import FAULTS
-from wiser.report import alarms, failures, overall, resilience, search, style, surfaces, surprise, training
+from wiser.report import alarms, failures, overall, resilience, rivals, search, style, surfaces, surprise, training
 from wiser.report.exhibit import how_measured, missing_from
 from wiser.report.results import Setting, clean_setting, one_vintage, read_sweep
 
@@ -293,3 +293,24 @@ def test_all_disturbances_together(tmp_path) -> None:
     assert [text.split(" ")[0] for text in first] == ["base", "2", "0.25", "0.25", "0.50"]
     # means (0.5 + 0.75 + 0 + 1) / 4; of four scores the lowest and the highest are cut; 4 of 4 and 2 of 4 pairs are won
     assert [text.split(" ")[0] for text in second] == ["confident", "2", "0.56", "0.62", "0.75"]
+
+
+def test_one_method_against_the_others(tmp_path) -> None:
+    """Differences by hand, in the episodes that both have; a setting that one of them lacks does not count."""
+    random, expert = references("StopSign")
+    for failed, base, guarded in ((0, [9.0, 9.0], [9.0, 8.0]), (1, [1.0, 2.0], [4.0, 9.0]), (2, [5.0, 5.0], [2.0, 3.0])):
+        add(tmp_path, base, contender="base", failures=failed)
+        add(tmp_path, guarded, contender="witnesses", failures=failed)
+    add(tmp_path, [0.0, 0.0], contender="base", failures=2, disturbance="lag")
+    add(tmp_path, [6.0, 8.0], contender="witnesses", failures=2, disturbance="lag")
+    add(tmp_path, [1000.0, 1000.0], contender="witnesses", failures=3)
+    sweep = read_sweep(tmp_path)
+    table = rivals.table(sweep, "StopSign", ["base"])
+    assert table.header == ("method", "clean", "glare", "lag", "all faults")
+    # clean: 0 and -1; glare: mean of (3, 7) and (-3, -2); lag: (6, 8); all: mean of 5, -2.5 and 7
+    assert [text.split(" ")[0] for text in table.rows[0]] == ["base", "0", "1", "7", "3"]
+    share = rivals.difference(rivals.meetings(sweep, "base"), normalised=True)
+    assert share.value == pytest.approx((5 - 2.5 + 7) / 3 / (expert - random))
+    assert rivals.worse(sweep) == ["StopSign witnesses glare x2"]
+    (exhibit,) = rivals.exhibits(sweep)
+    assert "Of 3 settings with something wrong, witnesses is worse than base by its interval in 1" in exhibit.caption

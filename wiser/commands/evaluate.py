@@ -25,6 +25,7 @@ def evaluate(
     intensity: float = 1.0,
     proportion: float = 1.0,
     onset: int = 0,
+    scenario: Path | None = None,
     blind_limit: int | Literal["horizon"] | None = None,
     episodes: int = 16,
     rows: int | None = None,
@@ -46,6 +47,7 @@ def evaluate(
         intensity: how badly; 0 is clean, 1 severe.
         proportion: share of the steps at which they are broken.
         onset: first step at which anything breaks.
+        scenario: a YAML file that says all of that and more, instead.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one;
             `horizon`: as many as the agent's calibration says predictions hold for.
         episodes: how many, the same ones for every treatment.
@@ -66,21 +68,25 @@ def evaluate(
 
     use_threads(threads)
     first = seeds.TRYING.start if seed is None else seed
-    scenario = _scenario(fault, broken, intensity, proportion, onset, first)
+    harm = _harm(fault, broken, intensity, proportion, onset, scenario, first)
     model = load(agent)
     names = [resolve_name(name, model) for name in treatments]
     chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in names}
-    trial = Trial(find_task(env).env, episodes, first, scenario, env_options, rows, processes=processes)
+    trial = Trial(find_task(env).env, episodes, first, harm, env_options, rows, processes=processes)
     compare(model, agent, chosen, trial, record)
     return 0
 
 
-def _scenario(
-    fault: str | None, broken: int | None, intensity: float, proportion: float, onset: int, seed: int
+def _harm(
+    fault: str | None, broken: int | None, intensity: float, proportion: float, onset: int, file: Path | None, seed: int
 ) -> Scenario | None:
     """What breaks; None without a fault, of which then nothing else may be said."""
     from wiser.faults import Scenario
 
+    if file is not None:
+        if (fault, broken, intensity, proportion, onset) != (None, None, 1.0, 1.0, 0):
+            raise ValueError("--scenario says what breaks, and how: leave out --fault and what belongs to it")
+        return Scenario.from_yaml(_text(file))
     if fault is not None:
         count = 1 if broken is None else broken
         return Scenario(
@@ -89,3 +95,10 @@ def _scenario(
     if (broken, intensity, proportion, onset) != (None, 1.0, 1.0, 0):
         raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
     return None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read the scenario {file}: {error}") from error

@@ -82,10 +82,11 @@ class Tally:
 def sensor_scores(verdict: Verdict) -> NDArray[np.float64]:
     """The per-sensor score of a verdict (B, N), NaN where there is none.
 
-    Selection has the surprise of each sensor alone; rejection has M of its one sensor.
+    Witnesses have suspicion, selection has the surprise of each sensor alone, rejection M of its one sensor.
     """
-    if "isolated_surprise" in verdict.scores:
-        return np.asarray(verdict.scores["isolated_surprise"])
+    for name in ("suspicion", "isolated_surprise"):
+        if name in verdict.scores:
+            return np.asarray(verdict.scores[name])
     if "score" in verdict.scores:
         return np.broadcast_to(np.asarray(verdict.scores["score"])[:, None], verdict.trusted.shape)
     return np.full(verdict.trusted.shape, np.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import cv2
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from wiser.checks import check_fields
 from wiser.envs.domain import Rows, domain_of
-from wiser.guard import AUTO, Guard, Health, Judge, Rejection, find_judge, preferred_judge
-from wiser.guard.blindness import BlindLimit, blind_steps
+from wiser.guard import AUTO, Guard, Health, Judge, Rejection, find_judge, judge_by_name, preferred_judge
+from wiser.guard.blindness import HORIZON, BlindLimit, blind_steps
 from wiser.guard.calibration import beside
 from wiser.names import perhaps
 from wiser.worldmodel.protocol import WorldModel
@@ -42,10 +42,11 @@ class Treatment:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Treatment:
-        """Read plain values, as a plan has them; `health` is a mapping, `judge` a name."""
+        """Read plain values, as a plan has them; `health` is a mapping, `judge` a name, or {name: {setting: value}}."""
         check_fields(cls, values, "a treatment")
         try:
-            return cls(**{**values, "health": Health(**values.get("health", {}))})
+            judge = _judge(values.get("judge", cls.judge))
+            return cls(**{**values, "judge": judge, "health": Health(**values.get("health", {}))})
         except TypeError as error:
             raise ValueError(f"a treatment's health or blind limit: {error}") from error
 
@@ -60,7 +61,7 @@ class Treatment:
     def digest(self, agent: WorldModel) -> str:
         """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
         judge, calibration = find_judge(self.judge, agent)
-        limit = blind_steps(self.blind_limit, beside(agent.folder, agent.digest) if self.blind_limit else None)
+        limit = blind_steps(self.blind_limit, beside(agent.folder, agent.digest) if self.blind_limit == HORIZON else None)
         content = [_plain(judge), self.median, _plain(self.health), limit]
         if judge.needs:
             content.append(calibration.digest if calibration else None)
@@ -108,6 +109,19 @@ def median_filter(images: NDArray[Any]) -> NDArray[Any]:
         return images
     framed = np.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), "reflect")
     return np.stack([cv2.medianBlur(image, 3)[1:-1, 1:-1] for image in framed]).reshape(images.shape)
+
+
+def _judge(described: Any) -> str | Judge:
+    """A judge by name, or by name and settings."""
+    if not isinstance(described, Mapping):
+        return str(described)
+    if len(described) != 1:
+        raise ValueError(f"a judge with settings is {{name: {{setting: value}}}}, got {dict(described)}")
+    ((name, settings),) = described.items()
+    judge = judge_by_name(name)
+    check_fields(type(judge), settings, f"judge {name!r}")
+    changed: Judge = replace(judge, **settings)  # type: ignore[type-var]
+    return changed
 
 
 def _plain(settings: Any) -> Any:

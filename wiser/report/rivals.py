@@ -1,0 +1,109 @@
+"""One method against every other, in the same episodes: what both find hard cancels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from wiser.envs.domain import find_task, references
+from wiser.evaluate import statistics
+from wiser.evaluate.statistics import Estimate
+from wiser.report import style
+from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, describe, estimate_text, how_measured
+from wiser.report.results import Pairs, Setting, Sweep, clean_setting, pairs
+
+TITLE = "Side by side"
+CLEAN, EVERY = "clean", "all faults"
+NAMED = 12
+"""Settings that are worse than with the first method and named, before the rest is counted."""
+
+
+def meetings(sweep: Sweep, rival: str) -> list[tuple[Setting, Pairs]]:
+    """Every disturbed setting that the last method and a rival were both driven in."""
+    last, found = sweep.contenders[-1], []
+    for setting in sweep.faulty:
+        if setting.contender == last:
+            other = sweep.points.get(setting._replace(contender=rival))
+            if other is not None and (common := pairs(sweep.points[setting], other)):
+                found.append((setting, common))
+    return found
+
+
+def difference(found: Sequence[tuple[Setting, Pairs]], normalised: bool = False) -> Estimate | None:
+    """Mean over settings of the difference; episodes that settings share are drawn together."""
+    if not found:
+        return None
+    ours, theirs = (
+        [
+            [find_task(setting.task).normalise(score) if normalised else score for score in scores]
+            for setting, pair in found
+            for scores in getattr(pair, side)
+        ]
+        for side in ("ours", "theirs")
+    )
+    clusters = [[(setting.task, e) for e in stratum] for setting, pair in found for stratum in pair.episodes]
+    return statistics.paired_difference(ours, theirs, np.random.default_rng(0), clusters=clusters)
+
+
+def table(sweep: Sweep, task: str, rivals: Sequence[str]) -> Table:
+    """Differences of the score on one task: clean, under every fault, and over all of them."""
+    last, rows = sweep.contenders[-1], []
+    for rival in rivals:
+        found = [one for one in meetings(sweep, rival) if one[0].task == task]
+        ours, theirs = (sweep.points.get(clean_setting(task, name)) for name in (last, rival))
+        clean = pairs(ours, theirs) if ours and theirs else None
+        groups = [
+            [(clean_setting(task, last), clean)] if clean else [],
+            *([one for one in found if one[0].disturbance == fault] for fault in sweep.disturbances),
+            found,
+        ]
+        rows.append((rival, *(estimate_text(difference(group)) for group in groups)))
+    return Table(
+        f"{style.spaced(task)}: score of {last}, less that of",
+        ("method", CLEAN, *sweep.disturbances, EVERY),
+        tuple(rows),
+    )
+
+
+def worse(sweep: Sweep) -> list[str]:
+    """Settings in which the last method is worse than the first, with an interval that says so."""
+    first = sweep.contenders[0]
+    judged = [(setting, difference([(setting, pair)])) for setting, pair in meetings(sweep, first)]
+    return [describe(setting) for setting, estimate in judged if estimate is not None and estimate.high < 0]
+
+
+def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
+    """Tables of differences: one per task, and one of all tasks that have reference scores."""
+    *rivals, last = sweep.contenders
+    rivals = [rival for rival in rivals if meetings(sweep, rival)]
+    if not rivals:
+        return
+    tables = [table(sweep, task, rivals) for task in sweep.tasks]
+    if all(map(references, sweep.tasks)) and len(sweep.tasks) > 1:
+        rows = tuple((rival, estimate_text(difference(meetings(sweep, rival), True), 3)) for rival in rivals)
+        title = f"All tasks: score of {last} as a share of the way from a random policy to the expert, less that of"
+        tables.append(Table(title, ("method", EVERY), rows))
+    points = [sweep.points[setting] for setting, _ in meetings(sweep, rivals[0])]
+    yield Exhibit(
+        "rivals",
+        TITLE,
+        f"Mean score of {last} less that of every other method in the same settings and episodes, over all numbers of "
+        f"failed sensors. {_losses(sweep)} {how_measured(points, POOLED)}",
+        tables=tuple(tables),
+    )
+
+
+def _losses(sweep: Sweep) -> str:
+    """A sentence on the settings that the first method is better in."""
+    first, last = sweep.contenders[0], sweep.contenders[-1]
+    count, found = len(meetings(sweep, first)), worse(sweep)
+    listed = "; ".join(found[:NAMED]) + ("; ..." if len(found) > NAMED else "")
+    which = f" ({listed})" if found else ""
+    return (
+        f"Of {count} settings with something wrong, {last} is worse than {first} by its interval in {len(found)}{which}; "
+        f"where both were equal, chance would give {0.025 * count:.0f}."
+    )
+
+
+KIND = Kind(TITLE, "It needs two methods in the same disturbed settings.", exhibits)
