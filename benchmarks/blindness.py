@@ -43,8 +43,8 @@ class Blind:
 
     def line(self) -> str:
         return (
-            f"collisions {self.per_1000(self.collisions):5.2f}, accidents {self.per_1000(self.accidents):5.2f} in 1,000 "
-            f"blind steps; {self.accidents} accidents in {self.episodes} episodes; score {self.score:.0f}"
+            f"collisions {self.per_1000(self.collisions):5.2f}, accidents {self.per_1000(self.accidents):5.2f} in "
+            f"1,000 blind steps; {self.accidents} accidents in {self.episodes} episodes; score {self.score:.0f}"
         )
 
 

@@ -106,7 +106,7 @@ def test_each_page_replays_its_episode_in_every_lane_with_the_car_in_view(run, c
     for name in PAGES:
         data = data_in((run[2] / f"{name}.html").read_text())
         assert [lane["name"] for lane in data["lanes"]] == list(LANES)
-        assert [lane["method"] for lane in data["lanes"]] == ["none", "none", "calibrated"]
+        assert [lane["method"] for lane in data["lanes"]] == ["none", "none", "witnesses"]
         for lane in data["lanes"]:
             episode = counted[lane["name"]][data["sample"]["shown"]]
             assert lane["steps"] == len(lane["surprise"]) == episode.length

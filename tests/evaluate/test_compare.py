@@ -29,9 +29,9 @@ def test_a_recording_has_the_view_and_the_true_intensity(tmp_path) -> None:
         assert set(lane.fault[3:].ravel()) == {"glare", ""}
 
 
-@pytest.mark.parametrize("asked", [("none", "auto"), ("none", "calibrated", "auto")])
+@pytest.mark.parametrize("asked", [("none", "auto"), ("none", "witnesses", "auto")])
 def test_auto_goes_by_the_name_of_what_it_is(asked, monkeypatch) -> None:
     shown = []
     monkeypatch.setattr("wiser.evaluate.compare.compare", lambda model, name, treatments, *_: shown.append(treatments))
     assert evaluate("stop-sign/dropout", ENV, asked) == 0
-    assert shown == [{name: find_treatment(name) for name in ("none", "calibrated")}]
+    assert shown == [{name: find_treatment(name) for name in ("none", "witnesses")}]

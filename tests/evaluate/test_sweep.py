@@ -103,7 +103,7 @@ def test_a_plan_may_set_what_a_judge_can_be_told() -> None:
     lasting = Treatment.from_dict({"judge": {"witnesses": {"lasting": False}}})
     assert lasting.judge == Witnesses(lasting=False)
     assert Treatment.from_dict({"judge": {"greedy": {"depth": 2}}}).judge == Greedy(depth=2)
-    with pytest.raises(ValueError, match="unknown fields .'last'. of judge 'witnesses'"):
+    with pytest.raises(ValueError, match=r"unknown fields .'last'. of judge 'witnesses'"):
         Treatment.from_dict({"judge": {"witnesses": {"last": False}}})
     with pytest.raises(ValueError, match="unknown judge 'witness'"):
         Treatment.from_dict({"judge": {"witness": {}}})

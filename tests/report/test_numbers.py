@@ -298,7 +298,11 @@ def test_all_disturbances_together(tmp_path) -> None:
 def test_one_method_against_the_others(tmp_path) -> None:
     """Differences by hand, in the episodes that both have; a setting that one of them lacks does not count."""
     random, expert = references("StopSign")
-    for failed, base, guarded in ((0, [9.0, 9.0], [9.0, 8.0]), (1, [1.0, 2.0], [4.0, 9.0]), (2, [5.0, 5.0], [2.0, 3.0])):
+    for failed, base, guarded in (
+        (0, [9.0, 9.0], [9.0, 8.0]),
+        (1, [1.0, 2.0], [4.0, 9.0]),
+        (2, [5.0, 5.0], [2.0, 3.0]),
+    ):
         add(tmp_path, base, contender="base", failures=failed)
         add(tmp_path, guarded, contender="witnesses", failures=failed)
     add(tmp_path, [0.0, 0.0], contender="base", failures=2, disturbance="lag")

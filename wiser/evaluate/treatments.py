@@ -61,7 +61,9 @@ class Treatment:
     def digest(self, agent: WorldModel) -> str:
         """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
         judge, calibration = find_judge(self.judge, agent)
-        limit = blind_steps(self.blind_limit, beside(agent.folder, agent.digest) if self.blind_limit == HORIZON else None)
+        limit = blind_steps(
+            self.blind_limit, beside(agent.folder, agent.digest) if self.blind_limit == HORIZON else None
+        )
         content = [_plain(judge), self.median, _plain(self.health), limit]
         if judge.needs:
             content.append(calibration.digest if calibration else None)
@@ -73,7 +75,7 @@ class Treatment:
 
 
 TREATMENTS: dict[str, Treatment] = {
-    AUTO: Treatment(AUTO, about="the best way there is a calibration for: calibrated, or predict with one sensor"),
+    AUTO: Treatment(AUTO, about="the best way there is a calibration for: witnesses, or predict with one sensor"),
     "none": Treatment(about="every sensor trusted"),
     "random": Treatment("random", about="a random mask at every step"),
     "greedy": Treatment("greedy", about="greedy selection by surprise"),

@@ -101,8 +101,8 @@ def _losses(sweep: Sweep) -> str:
     listed = "; ".join(found[:NAMED]) + ("; ..." if len(found) > NAMED else "")
     which = f" ({listed})" if found else ""
     return (
-        f"Of {count} settings with something wrong, {last} is worse than {first} by its interval in {len(found)}{which}; "
-        f"where both were equal, chance would give {0.025 * count:.0f}."
+        f"Of {count} settings with something wrong, {last} is worse than {first} by its interval in {len(found)}{which}"
+        f"; where both were equal, chance would give {0.025 * count:.0f}."
     )
 
 

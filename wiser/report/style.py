@@ -27,7 +27,8 @@ FORMATS: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": 
 # Okabe and Ito's colours and some of Paul Tol's: colour-blind readers tell them apart too, and in grey the marker does.
 _LOOKS = {
     "base": ("#D55E00", "o"), "augmented": ("#E69F00", "s"), "dropout": ("#7A818E", "v"), "rme": ("#CC79A7", "^"),
-    "confident": ("#0072B2", "D"), "exhaustive": ("#009E73", "P"), "calibrated": ("#56B4E9", "X"), "witnesses": ("#000000", "*"),
+    "confident": ("#0072B2", "D"), "exhaustive": ("#009E73", "P"), "calibrated": ("#56B4E9", "X"),
+    "witnesses": ("#000000", "*"),
     "single": ("#882255", "<"), "filter": ("#DDCC77", ">"), "reject": ("#44AA99", "p"),
     "reject-reference": ("#332288", "h"), "predict": ("#AA4499", "d"),
 }  # fmt: skip

@@ -1,5 +1,7 @@
 """`auto`, the default: the best judge there is a calibration for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,9 +32,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_it_is_calibrated_where_there_is_a_calibration_and_greedy_elsewhere(folder) -> None:
+def test_it_is_the_best_that_there_is_a_calibration_for_and_greedy_without_any(folder) -> None:
     model = wiser.load(folder)
     assert isinstance(Guard(model).judge, Greedy)
+    whole = replace(USUAL, scores=USUAL.scores | {"own_surprise": USUAL.scores["surprise"]})
+    assert preferred_judge(model, whole) == "witnesses"
     assert isinstance(Guard(model, calibration=USUAL).judge, Calibrated)
     USUAL.save(folder)
     assert isinstance(Guard(model).judge, Calibrated)
@@ -63,10 +67,10 @@ def test_the_treatment_has_the_digest_of_what_it_comes_to(folder) -> None:
 
 
 def test_the_order_is_one_line(monkeypatch) -> None:
-    monkeypatch.setitem(JUDGES, "witnesses", Calibrated(level=0.99))
-    monkeypatch.setattr(judges, "PREFERRED", ("witnesses", *judges.PREFERRED))
+    monkeypatch.setitem(JUDGES, "mine", Calibrated(level=0.99))
+    monkeypatch.setattr(judges, "PREFERRED", ("mine", *judges.PREFERRED))
     model = tiny.model(SENSORS)
-    assert preferred_judge(model, USUAL) == "witnesses"
+    assert preferred_judge(model, USUAL) == "mine"
     assert preferred_judge(model, None) == "greedy"
 
 

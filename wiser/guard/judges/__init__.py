@@ -49,7 +49,7 @@ JUDGES: dict[str, Judge] = {
 
 AUTO = "auto"
 """Stands for the first of `PREFERRED`, or `PREFERRED_ALONE`, whose needs a calibration meets."""
-PREFERRED = ("calibrated", "greedy")
+PREFERRED = ("witnesses", "calibrated", "greedy")
 """For several sensors, the best first. The last needs no calibration."""
 PREFERRED_ALONE = ("predict", "none")
 """For a single sensor, which can only be believed or not."""
