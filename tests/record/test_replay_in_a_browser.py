@@ -264,7 +264,8 @@ function feed(state, surprised, level = "OK", late = 0) {
     view: null, mode: "grounded", blind: 0, reset: false, outcome: "",
     surprise: surprised, scores: {}, measure: steps.length,
     sensors: [
-      {state, level, late, reason: "", fault: "", prediction: null, reading: {image: camera, x: 0, y: 0, width: 8, height: 8}},
+      {state, level, late, reason: "", fault: "", prediction: null,
+       reading: {image: camera, x: 0, y: 0, width: 8, height: 8}},
       {state: "trusted", level: "OK", late: 0, reason: "", fault: "", reading: [0.25], prediction: [0.5]},
     ],
   });

@@ -79,9 +79,7 @@ class Court:
         )
         lasting = self.norms.total.nats(self.total) if self.judge.lasting else nothing
         compared = self.streams.compare(told.shown, told.groups, begin, torch.maximum(now, lasting) <= CREDIBLE)
-        late, still = nothing, nothing
-        if self.judge.streams:
-            late, still = self.norms.late.nats(compared.late), self.norms.still.nats(compared.still)
+        late, still = self.norms.stale(compared) if self.judge.streams else (nothing, nothing)
         against = Suspicion(now, lasting, late, still)
         self.alarm = remember(torch.where(fresh, 0.0, self.alarm), against.worst, self.judge.recover)
         return against, compared
@@ -107,8 +105,9 @@ class Court:
         logprobs = self.model.infer(look.prior, look.features, trusted[:, None])[:, 0]
         logprobs = torch.where(trusted.any(1)[:, None, None], logprobs, look.prior.logprobs)
         nats = kl_categorical(logprobs, look.prior.logprobs)  # (B,)
-        later, first = (usual.nats(nats[:, None])[:, 0] for usual in self.surprise)
-        unusual = torch.where(begin, first, later) > self.rare
+        unusual = self.surprise[0].nats(nats[:, None])[:, 0] > self.rare
+        if bool(begin.any()):
+            unusual = torch.where(begin, self.surprise[1].nats(nats[:, None])[:, 0] > self.rare, unusual)
         if not self.judge.takeover or not bool(unusual.any()):
             return look.prior, logprobs, nats
         others = self.model.infer(told.prior, look.features, trusted[:, None].expand_as(look.alone))  # (B, N, S, C)

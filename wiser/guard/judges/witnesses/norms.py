@@ -46,11 +46,18 @@ class Norms:
 
         self.own = (usual(OWN), usual(OWN, True))
         self.reference = reference(calibration, names, device)
-        self.total, self.late, self.still, self.alarm = usual(TOTAL), usual(LATE), usual(STILL), usual(ALARM)
+        self.total, self.alarm = usual(TOTAL), usual(ALARM)
+        self.streams = Usual(calibration, [f"{kind}/{name}" for kind in (LATE, STILL) for name in names], device)
 
     def now(self, own: Tensor, begin: Tensor) -> Tensor:
         """Nats (B, N) of own surprise; that of first frames has norms of its own."""
-        return torch.where(begin[:, None], self.own[1].nats(own), self.own[0].nats(own))
+        later = self.own[0].nats(own)
+        return torch.where(begin[:, None], self.own[1].nats(own), later) if bool(begin.any()) else later
+
+    def stale(self, compared: Compared) -> tuple[Tensor, Tensor]:
+        """Nats of lateness and of stillness, (B, N) each."""
+        late, still = self.streams.nats(torch.cat([compared.late, compared.still], 1)).chunk(2, 1)
+        return late, still
 
 
 def reference(calibration: Calibration, names: Sequence[str], device: torch.device) -> Tensor:
