@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CREDIBLE = 5.0
 """Nats against a sensor, by its own witness, up to which it can convict others."""
+_FAILING = 5  # steps under suspicion from which on it is no longer about a few frames
 _REMEMBERED = 12.0  # nats that evidence adds up to at most: a sensor that is sound again must be able to show it
 
 
@@ -119,7 +120,8 @@ class Court:
     def _diagnose(self, suspect: Tensor, against: Suspicion, compared: Compared) -> Diagnosis:
         """What kind of evidence keeps each suspected sensor (B, N) under suspicion."""
         enough = self.judge.recover * self.limits
-        level = torch.where(against.lasting > enough, int(Level.ERROR), int(Level.WARN))
+        failing = (against.lasting > enough) & (self.held >= _FAILING)
+        level = torch.where(failing, int(Level.ERROR), int(Level.WARN))
         level = torch.where(against.stale > enough, int(Level.STALE), level)
         level = torch.where(suspect, level, int(Level.OK))
         late = (level == Level.STALE) & (against.late >= against.still)
