@@ -126,8 +126,8 @@ def test_nonsense_is_an_error_after_some_time(calibrations) -> None:
 
     level = np.array([one.level for one in judge(RingFilter(), calibrations[RingFilter], nonsense, useful=None)])
     for step, row, sensor in np.argwhere(level == Level.ERROR):
-        assert step >= 5
-        assert (level[step - 5 : step, row, sensor] != Level.OK).all(), "not for a few frames"
+        assert step >= 4
+        assert (level[step - 4 : step, row, sensor] != Level.OK).all(), "not for a few frames"
     level = level[-60:]
     assert (level[..., 0] == Level.ERROR).mean() > 0.5
     assert (level[..., 1:] == Level.OK).mean() > 0.9

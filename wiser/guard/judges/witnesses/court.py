@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CREDIBLE = 5.0
 """Nats against a sensor, by its own witness, up to which it can convict others."""
-_FAILING = 5  # steps under suspicion from which on it is no longer about a few frames
+_FAILING = 5  # steps under suspicion, the present one among them, from which on it is not just some bad frames
 _REMEMBERED = 12.0  # nats that evidence adds up to at most: a sensor that is sound again must be able to show it
 
 
