@@ -25,7 +25,8 @@ def sweep(
     Args:
         plan: a YAML file or a preset: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi,
             driving-fresh-single, driving-start, driving-middle, driving-lag, driving-ablation,
-            driving-base, driving-alone.
+            driving-base, driving-alone,
+            driving-oracle.
         out: folder of the ledger; results/PLAN by default.
         episodes: of each cell, instead of the plan's.
         engine: processes on this machine, or a Ray cluster.

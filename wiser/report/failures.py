@@ -82,10 +82,9 @@ def draw(found: list[Panel], measure: str = SCORE) -> Figure:
             _draw_references(axes[row, column], panel.task, named=column == len(whats) - 1)
         if row == 0:
             axes[row, column].set_title(panel.disturbance)
-        if row == len(tasks) - 1:
-            axes[row, column].set_xlabel("failed sensors")
         if column == 0:
             axes[row, column].set_ylabel(f"{style.spaced(panel.task)}\n{_word(panel.task, measure)}")
+    axes[-1, len(whats) // 2].set_xlabel("failed sensors")
     style.legend(figure, axes[0, 0], len(found[0].curves))
     return figure
 
