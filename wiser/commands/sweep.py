@@ -22,11 +22,11 @@ def sweep(
 ) -> int:
     """Run the cells of a plan that are not in its ledger yet. Stopped or killed, it goes on where it was.
 
+    Presets: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi, driving-fresh-single,
+    driving-start, driving-middle, driving-lag, driving-oracle, driving-ablation, driving-base, driving-alone.
+
     Args:
-        plan: a YAML file or a preset: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi,
-            driving-fresh-single, driving-start, driving-middle, driving-lag, driving-ablation,
-            driving-base, driving-alone,
-            driving-oracle.
+        plan: a YAML file or a preset.
         out: folder of the ledger; results/PLAN by default.
         episodes: of each cell, instead of the plan's.
         engine: processes on this machine, or a Ray cluster.
