@@ -219,12 +219,11 @@ def _finite(ruling: Ruling, prior: Prior) -> Ruling:
 
 
 def _diagnose(readings: Readings, ruling: Ruling) -> Diagnosis:
-    """How each sensor is: by its health, else as the judge says, else by whether it is trusted."""
-    if ruling.diagnosis is None:
-        level = torch.where(ruling.trusted, int(Level.OK), int(Level.WARN))
-        delay = torch.zeros_like(level)
-    else:
-        level, delay = ruling.diagnosis
+    """How each sensor is: by its health, else as the judge says; what is masked is at least a warning."""
+    level = torch.where(ruling.trusted, int(Level.OK), int(Level.WARN))
+    delay = torch.zeros_like(level)
+    if ruling.diagnosis is not None:
+        level, delay = torch.maximum(level, ruling.diagnosis.level), ruling.diagnosis.delay
     unhealthy = torch.where(readings.stale, int(Level.STALE), int(Level.ERROR))
     return Diagnosis(torch.where(readings.healthy, level, unhealthy), torch.where(readings.healthy, delay, 0))
 

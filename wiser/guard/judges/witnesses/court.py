@@ -67,7 +67,7 @@ class Court:
             reset=never,
             repaired=never,
             scores={"own_surprise": told.nats, "suspicion": self.alarm / self.limits},
-            why=lambda row, column: self._reason(against, diagnosis, row, column),
+            why=lambda row, column: _reason(diagnosis, row, column),
             diagnosis=diagnosis,
         )
 
@@ -127,10 +127,11 @@ class Court:
         late = (level == Level.STALE) & (against.late >= against.still)
         return Diagnosis(level, torch.where(late, compared.delay, 0))
 
-    def _reason(self, against: Suspicion, diagnosis: Diagnosis, row: int, column: int) -> str:
-        level, delay = diagnosis.level[row, column], int(diagnosis.delay[row, column])
-        if level == Level.STALE:
-            return f"shows what others showed {delay} steps ago" if delay else "does not change as others do"
-        if level == Level.ERROR:
-            return "has not followed from what it showed before for some time"
-        return "does not follow from what it showed before"
+
+def _reason(diagnosis: Diagnosis, row: int, column: int) -> str:
+    level, delay = diagnosis.level[row, column], int(diagnosis.delay[row, column])
+    if level == Level.STALE:
+        return f"shows what others showed {delay} steps ago" if delay else "does not change as others do"
+    if level == Level.ERROR:
+        return "has not followed from what it showed before for some time"
+    return "does not follow from what it showed before"
