@@ -13,14 +13,15 @@ def shows(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.dirichlet(np.full(CLASSES, 0.2), (*shape, GROUPS)).reshape(*shape, -1).astype(np.float32)
 
 
-def run(streams: np.ndarray, begin: np.ndarray | None = None, credible: np.ndarray | None = None):
-    """Streams (T, B, N, S * C); the last comparison."""
+def run(streams: np.ndarray, begin: np.ndarray | None = None, credible: np.ndarray | None = None, held=None):
+    """Streams (T, B, N, S * C), of sensors that have been `held` for so many steps (T, B, N); the last comparison."""
     steps, rows, count, _ = streams.shape
     compare = Streams(rows, count, PAST, FADE, NEAR)
     begin = np.arange(steps)[:, None] == np.zeros((1, rows)) if begin is None else begin
     sure = torch.from_numpy(np.ones((rows, count), bool) if credible is None else credible)
-    for shown, first in zip(streams, begin, strict=True):
-        found = compare.compare(torch.from_numpy(shown), GROUPS, torch.from_numpy(first), sure)
+    held = np.zeros((steps, rows, count), np.float32) if held is None else held
+    for shown, first, since in zip(streams, begin, held, strict=True):
+        found = compare.compare(torch.from_numpy(shown), GROUPS, torch.from_numpy(first), sure, torch.from_numpy(since))
     return found
 
 
@@ -92,3 +93,14 @@ def test_a_row_that_begins_forgets() -> None:
     found, alone = run(streams, begin), run(streams[25:, :1])
     for one, other in zip(found, alone, strict=True):
         np.testing.assert_allclose(one[:1], other, atol=1e-5)
+
+
+def test_agreement_of_a_sensor_that_is_held_is_the_mean_since_then() -> None:
+    streams = shows(np.random.default_rng(5), 40, 1, 2)
+    held = np.zeros((40, 1, 2), np.float32)
+    held[34:, 0, 1] = np.arange(1, 7)  # six steps, the last of them the present one
+    now = np.einsum("tnd,tmd->tnm", streams[:, 0], streams[:, 0]) / GROUPS  # (T, N, N)
+    agreement = run(streams, held=held).agreement[0].numpy()
+    np.testing.assert_allclose(agreement[1], now[34:, 1].mean(0), atol=1e-5)
+    np.testing.assert_allclose(agreement[0], run(streams).agreement[0, 0], atol=1e-6)
+    assert abs(agreement[1, 0] - agreement[0, 1]) > 0.01

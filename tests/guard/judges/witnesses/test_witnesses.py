@@ -6,7 +6,7 @@ import torch
 
 from tests import tiny
 from tests.calibrating import calibrate
-from wiser.guard import Guard, Witnesses
+from wiser.guard import Guard, Level, Witnesses
 from wiser.guard.judges.witnesses.bank import Bank
 from wiser.guard.judges.witnesses.norms import ALARM, TOTAL
 from wiser.worldmodel.latents import kl_categorical
@@ -141,24 +141,52 @@ def test_permuted_sensors_are_permuted_testimonies(case) -> None:
     torch.testing.assert_close(told.shown[:, [1, 0, 2]], again.shown, rtol=1e-4, atol=1e-4)
 
 
-def test_a_witness_is_believed_where_the_shared_belief_is_off(case) -> None:
-    """The shared belief is thrown off on purpose; what is trusted fits a witness's better, which is handed over."""
+def thrown_off(case, frozen: bool, rescue: str):
+    """Guards whose shared belief is thrown off on purpose, while a sensor stands still or not, and their verdicts."""
     model, calibration = case
-    judge = Witnesses(false_alarms=200.0, useful=None)
-    taken = 0
-    for seed in range(6):
+    judge = Witnesses(false_alarms=200.0, useful=None, rescue=rescue)
+    for seed in range(8):
         guard, step, actions = Guard(model, judge, calibration=calibration, seed=seed), stream(model, 1, seed), None
-        for count in range(20):
+        still = None
+        for count in range(25):
             obs, first = step(actions)
-            if count == 15:
+            shown = {name: value[0] for name, value in obs.items()}
+            if frozen:
+                still = shown["camera1"].copy() if still is None else still
+                shown["camera1"] = still
+            if count == 24:
                 guard._belief = Belief(3 * torch.ones_like(guard.belief.deter), guard.belief.stoch)
-            action, verdict = guard.act({name: value[0] for name, value in obs.items()}, bool(first[0]))
+            action, verdict = guard.act(shown, bool(first[0]))
             actions = np.array([action])
-            if count == 15:
-                prior = guard.evidence.look.prior
-                taken += not torch.equal(guard.belief.deter, prior.deter)
-                assert verdict.surprise <= float(_surprise(model, guard, prior, verdict.trusted)) + 1e-5
+        yield guard, verdict, Level.STALE in verdict.level
+
+
+def test_a_witness_is_believed_where_stale_sensors_may_have_led_the_shared_belief_astray(case) -> None:
+    model, _ = case
+    taken = 0
+    for frozen in (True, False):
+        for guard, verdict, stale in thrown_off(case, frozen, "witness"):
+            prior = guard.evidence.look.prior
+            other = not torch.equal(guard.belief.deter, prior.deter)
+            assert not other or stale
+            assert verdict.surprise <= float(_surprise(model, guard, prior, verdict.trusted)) + 1e-5
+            assert not verdict.reset
+            taken += other
     assert taken >= 2
+
+
+def test_a_context_reset_may_be_the_rescue(case) -> None:
+    model, _ = case
+    resets = [(guard, bool(verdict.reset)) for guard, verdict, _ in thrown_off(case, True, "reset")]
+    assert sum(reset for _, reset in resets) >= 2
+    for guard, reset in resets:
+        start, shared = Bank(model, 1).start.deter, guard.evidence.look.prior.deter
+        torch.testing.assert_close(guard.belief.deter, start if reset else shared)
+
+
+def test_a_shared_belief_may_be_kept_in_any_case(case) -> None:
+    for guard, _, _ in thrown_off(case, True, "keep"):
+        assert torch.equal(guard.belief.deter, guard.evidence.look.prior.deter)
 
 
 def _surprise(model, guard: Guard, prior: Prior, trusted) -> torch.Tensor:
@@ -180,6 +208,8 @@ def test_wrong_settings_and_no_calibration_are_errors(case) -> None:
         Witnesses(false_alarms=0.0)
     with pytest.raises(ValueError, match="near"):
         Witnesses(near=40)
+    with pytest.raises(ValueError, match="witness, reset, keep"):
+        Witnesses(rescue="hope")
     with pytest.raises(ValueError, match="needs a calibration"):
         Guard(model, Witnesses())
 

@@ -56,15 +56,18 @@ class Court:
         self.held = torch.where(suspect & ~evidence.begin[:, None], self.held + 1, 0.0)
         last_resort = self._least_suspicious(excess, against) & healthy & ~clear.any(1, keepdim=True)
         trusted = clear | last_resort | self._useful(suspect, clear, against, compared) | (healthy & self.required)
-        prior, logprobs, nats = self._believe(look, told, trusted, clear | last_resort, evidence.begin)
+        stale = suspect & (against.stale > self.judge.recover * self.limits)  # (B, N)
+        prior, logprobs, nats, rescued = self._believe(
+            look, told, trusted, clear | last_resort, stale.any(1), evidence.begin
+        )
         blind, never = ~trusted.any(1), torch.zeros_like(evidence.begin)
-        diagnosis = self._diagnose(suspect, against, compared)
+        diagnosis = self._diagnose(suspect, stale, against, compared)
         return Ruling(
             trusted=trusted,
             prior=prior,
             logprobs=logprobs,
             surprise=torch.where(blind, torch.nan, nats),
-            reset=never,
+            reset=rescued if self.judge.rescue == "reset" else never,
             repaired=never,
             scores={"own_surprise": told.nats, "suspicion": self.alarm / self.limits},
             why=lambda row, column: _reason(diagnosis, row, column),
@@ -79,7 +82,8 @@ class Court:
             accumulate(torch.where(fresh, 0.0, self.total), now, self.norms.reference), self.most
         )
         lasting = self.norms.total.nats(self.total) if self.judge.lasting else nothing
-        compared = self.streams.compare(told.shown, told.groups, begin, torch.maximum(now, lasting) <= CREDIBLE)
+        credible = torch.maximum(now, lasting) <= CREDIBLE
+        compared = self.streams.compare(told.shown, told.groups, begin, credible, self.held)
         late, still = self.norms.stale(compared) if self.judge.streams else (nothing, nothing)
         against = Suspicion(now, lasting, late, still)
         self.alarm = remember(torch.where(fresh, 0.0, self.alarm), against.worst, self.judge.recover)
@@ -100,30 +104,50 @@ class Court:
         return suspect & fresh & (common >= self.judge.useful) & (self.held > self.judge.parole)
 
     def _believe(
-        self, look: Look, told: Testimony, trusted: Tensor, clear: Tensor, begin: Tensor
-    ) -> tuple[Prior, Tensor, Tensor]:
-        """Prior, posterior and surprise of the belief to go on from: the shared one, unless a witness's fits better."""
+        self, look: Look, told: Testimony, trusted: Tensor, clear: Tensor, captured: Tensor, begin: Tensor
+    ) -> tuple[Prior, Tensor, Tensor, Tensor]:
+        """Prior, posterior and surprise of the belief to go on from, and where it is not the shared one.
+
+        Only where stale sensors may have `captured` it: noise in a suspect that is used surprises a sound belief too.
+        """
         logprobs = self.model.infer(look.prior, look.features, trusted[:, None])[:, 0]
         logprobs = torch.where(trusted.any(1)[:, None, None], logprobs, look.prior.logprobs)
         nats = kl_categorical(logprobs, look.prior.logprobs)  # (B,)
+        astray = captured & self._unusual(nats, begin)
+        if self.judge.rescue == "keep" or not bool(astray.any()):
+            return look.prior, logprobs, nats, torch.zeros_like(astray)
+        prior, allowed = self._others(told, clear)
+        masks = trusted[:, None].expand(-1, allowed.shape[1], -1)  # (B, K, N)
+        others = self.model.infer(prior, look.features, masks)  # (B, K, S, C)
+        cost, best = kl_categorical(others, prior.logprobs).masked_fill(~allowed, torch.inf).min(1)  # (B,)
+        limit = nats if self.judge.rescue == "witness" else torch.inf  # nothing is expected of a reset
+        taken, row = astray & (cost < limit), torch.arange(len(best), device=best.device)
+        prior = prior_where(taken, Prior(prior.deter[row, best], prior.logprobs[row, best]), look.prior)
+        logprobs = torch.where(taken[:, None, None], others[row, best], logprobs)
+        return prior, logprobs, torch.where(taken, cost, nats), taken
+
+    def _unusual(self, nats: Tensor, begin: Tensor) -> Tensor:
+        """Whether the surprise of the belief that is shared (B,) is rare; that of first frames has norms of its own."""
         unusual = self.surprise[0].nats(nats[:, None])[:, 0] > self.rare
         if bool(begin.any()):
             unusual = torch.where(begin, self.surprise[1].nats(nats[:, None])[:, 0] > self.rare, unusual)
-        if not self.judge.takeover or not bool(unusual.any()):
-            return look.prior, logprobs, nats
-        others = self.model.infer(told.prior, look.features, trusted[:, None].expand_as(look.alone))  # (B, N, S, C)
-        cost, best = kl_categorical(others, told.prior.logprobs).masked_fill(~clear, torch.inf).min(1)  # (B,)
-        taken, row = unusual & (cost < nats), torch.arange(len(best), device=best.device)
-        prior = prior_where(taken, Prior(told.prior.deter[row, best], told.prior.logprobs[row, best]), look.prior)
-        return prior, torch.where(taken[:, None, None], others[row, best], logprobs), torch.where(taken, cost, nats)
+        return unusual
 
-    def _diagnose(self, suspect: Tensor, against: Suspicion, compared: Compared) -> Diagnosis:
+    def _others(self, told: Testimony, clear: Tensor) -> tuple[Prior, Tensor]:
+        """Beliefs that may replace the shared one, (B, K, ...), and which of them may, (B, K)."""
+        if self.judge.rescue == "witness":
+            return told.prior, clear
+        start, rows = self.bank.start, len(clear)
+        nothing = Prior(start.deter.expand(rows, 1, -1), start.logprobs.expand(rows, 1, -1, -1))
+        return nothing, clear.any(1, keepdim=True)
+
+    def _diagnose(self, suspect: Tensor, stale: Tensor, against: Suspicion, compared: Compared) -> Diagnosis:
         """What kind of evidence keeps each suspected sensor (B, N) under suspicion."""
         enough = self.judge.recover * self.limits
         failing = (against.lasting > enough) & (self.held >= _FAILING)
         level = torch.where(failing, int(Level.ERROR), int(Level.WARN))
-        level = torch.where(against.stale > enough, int(Level.STALE), level)
         level = torch.where(suspect, level, int(Level.OK))
+        level = torch.where(stale, int(Level.STALE), level)
         late = (level == Level.STALE) & (against.late >= against.still)
         return Diagnosis(level, torch.where(late, compared.delay, 0))
 

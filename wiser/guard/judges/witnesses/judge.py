@@ -21,6 +21,7 @@ from wiser.guard.judges.witnesses.usual import Usual, accumulate, average, remem
 from wiser.worldmodel.protocol import WorldModel
 
 _CPU = torch.device("cpu")
+RESCUES = ("witness", "reset", "keep")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Witnesses:
 
     Every sensor has a belief of its own, which no other sensor can colour: its witness. A majority that is wrong in a
     plausible way captures the belief they all share, and then the sound sensor is the surprising one; the witnesses
-    notice. If the shared belief does not fit what is trusted, that of the witness that fits best is taken over.
+    notice. If stale sensors have led the shared belief away from what is trusted, that of the witness that fits best is
+    taken over.
     """
 
     false_alarms: float = 20.0
@@ -38,12 +40,13 @@ class Witnesses:
     """Whether what speaks against a sensor adds up over time."""
     streams: bool = True
     """Whether sensors are compared with what others showed before: who is late, who stands still."""
-    takeover: bool = True
-    """Whether the belief of a witness may replace the shared one."""
+    rescue: str = "witness"
+    """What becomes of a shared belief that does not fit what is trusted, once stale sensors may have led it astray:
+    that of the `witness` that fits best replaces it, it begins anew (`reset`), or it stays (`keep`)."""
     useful: float | None = 0.6
     """What a suspected sensor must have in common with those that are not, as a share of what is usual, to be used all
     the same, unless it shows the past. None uses no suspected sensor."""
-    parole: int = 30
+    parole: int = 10
     """Steps under suspicion after which that is considered."""
     recover: float = 0.5
     """Share of the evidence at which suspicion ends."""
@@ -62,6 +65,8 @@ class Witnesses:
             raise ValueError(f"false_alarms are between 0 and 1000 in 1,000 readings, got {self.false_alarms}")
         if not 0 < self.near < self.past:
             raise ValueError(f"near must be at least 1 and below past, got near={self.near}, past={self.past}")
+        if self.rescue not in RESCUES:
+            raise ValueError(f"rescue must be one of {', '.join(RESCUES)}, got {self.rescue!r}")
 
     def measure(self, model: WorldModel, rows: int) -> Meter:
         """Watch clean steps."""
@@ -71,7 +76,8 @@ class Witnesses:
         def meter(evidence: Evidence) -> dict[str, Tensor]:
             told = bank.hear(evidence)
             everyone = torch.ones_like(evidence.healthy)
-            return statistics(names, told, streams.compare(told.shown, told.groups, evidence.begin, everyone))
+            none = torch.zeros_like(told.nats)
+            return statistics(names, told, streams.compare(told.shown, told.groups, evidence.begin, everyone, none))
 
         return meter
 

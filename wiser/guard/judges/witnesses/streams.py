@@ -21,7 +21,7 @@ class Compared(NamedTuple):
     late: Tensor  # (B, N): how much better it fits another's past than that one fits its own past
     delay: Tensor  # (B, N) steps: at which it fits that other sensor best
     still: Tensor  # (B, N): how much more it stays as it was than the one that changes most does
-    agreement: Tensor  # (B, N, N): how much any two have shown the same lately
+    agreement: Tensor  # (B, N, N): how much n has shown what m shows, lately or since it is held
 
 
 class Streams:
@@ -42,14 +42,19 @@ class Streams:
         self.overlap = torch.zeros(past, rows, count, count)  # of sensor n now with sensor m k steps ago
         self.agreement = torch.zeros(rows, count, count)
 
-    def compare(self, shown: Tensor, groups: int, begin: Tensor, credible: Tensor) -> Compared:
-        """Take in what each sensor shows, (B, N, S * C). Only `credible` sensors (B, N) can convict others."""
+    def compare(self, shown: Tensor, groups: int, begin: Tensor, credible: Tensor, held: Tensor) -> Compared:
+        """Take in what each sensor shows, (B, N, S * C). Only `credible` sensors (B, N) can convict others.
+
+        What a sensor agreed with before it was suspected says nothing about it now: where it has been `held` for some
+        steps (B, N), its agreement is the mean since then.
+        """
         now = self._overlaps(shown, begin) / groups  # (K, B, N, N)
         fresh = begin[:, None, None]
         known = (self.back[:, None] <= self.age)[..., None, None]  # (K, B, 1, 1): the row had begun by then
         kept = torch.where(fresh, 0.0, self.overlap)
         self.overlap = torch.where(known, kept + self.fade * (now - kept), kept)
-        self.agreement = torch.where(fresh, now[0], self.agreement + _AGREE * (now[0] - self.agreement))
+        rate = torch.where(held > 0, 1.0 / held, _AGREE).clamp(min=_AGREE)[..., None]  # (B, N, 1)
+        self.agreement = torch.where(fresh, now[0], self.agreement + rate * (now[0] - self.agreement))
         late, delay = self._lateness(credible)
         return Compared(late, delay, self._stillness(credible), self.agreement)
 
