@@ -8,7 +8,7 @@ from tests import tiny
 from tests.calibrating import calibrate
 from wiser.guard import Guard, Level, Witnesses
 from wiser.guard.judges.witnesses.bank import Bank
-from wiser.guard.judges.witnesses.norms import ALARM, TOTAL
+from wiser.guard.judges.witnesses.norms import ALARM, TOTAL, Suspicion
 from wiser.worldmodel.latents import kl_categorical
 from wiser.worldmodel.protocol import Belief, Prior
 
@@ -169,7 +169,8 @@ def test_a_witness_is_believed_where_stale_sensors_may_have_led_the_shared_belie
             prior = guard.evidence.look.prior
             other = not torch.equal(guard.belief.deter, prior.deter)
             assert not other or stale
-            assert verdict.surprise <= float(_surprise(model, guard, prior, verdict.trusted)) + 1e-5
+            if verdict.trusted.any():
+                assert verdict.surprise <= float(_surprise(model, guard, prior, verdict.trusted)) + 1e-5
             assert not verdict.reset
             taken += other
     assert taken >= 2
@@ -192,6 +193,18 @@ def test_a_shared_belief_may_be_kept_in_any_case(case) -> None:
 def _surprise(model, guard: Guard, prior: Prior, trusted) -> torch.Tensor:
     mask = torch.from_numpy(np.asarray(trusted))[None, None]
     return kl_categorical(model.infer(prior, guard.evidence.look.features, mask)[:, 0], prior.logprobs)
+
+
+def test_if_all_are_suspected_the_least_suspicious_that_shows_the_present_is_used(case) -> None:
+    model, calibration = case
+    court = Witnesses().start(model, 4, calibration)
+    excess = torch.tensor([[1.2, 3.0, 2.0]] * 3 + [[1.2, torch.inf, torch.inf]])  # the last row has two unhealthy ones
+    stale = torch.tensor([[0, 0, 0], [1, 0, 0], [1, 1, 1], [1, 0, 0]], dtype=torch.bool)
+    against = Suspicion(*torch.zeros(4, 4, 3))
+    expected = torch.tensor([[1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=torch.bool)
+    assert torch.equal(court._least_suspicious(excess, against, stale), expected)
+    odd = against._replace(now=torch.full((4, 3), 1e6))  # no frame that is odd by itself
+    assert not court._least_suspicious(excess, odd, stale).any()
 
 
 def test_calibration_has_what_it_takes(case) -> None:

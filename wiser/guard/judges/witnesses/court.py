@@ -54,9 +54,9 @@ class Court:
         suspect = healthy & (excess > 1.0)
         clear = healthy & ~suspect
         self.held = torch.where(suspect & ~evidence.begin[:, None], self.held + 1, 0.0)
-        last_resort = self._least_suspicious(excess, against) & healthy & ~clear.any(1, keepdim=True)
-        trusted = clear | last_resort | self._useful(suspect, clear, against, compared) | (healthy & self.required)
         stale = suspect & (against.stale > self.judge.recover * self.limits)  # (B, N)
+        last_resort = self._least_suspicious(excess, against, stale) & ~clear.any(1, keepdim=True)
+        trusted = clear | last_resort | self._useful(suspect, stale, clear, compared) | (healthy & self.required)
         prior, logprobs, nats, rescued = self._believe(
             look, told, trusted, clear | last_resort, stale.any(1), evidence.begin
         )
@@ -89,19 +89,22 @@ class Court:
         self.alarm = remember(torch.where(fresh, 0.0, self.alarm), against.worst, self.judge.recover)
         return against, compared
 
-    def _least_suspicious(self, excess: Tensor, against: Suspicion) -> Tensor:
-        """Of several sensors (B, N) the one to use if all are suspected; a single one is believed or not."""
-        several = excess.shape[1] > 1
-        return (excess <= excess.amin(1, keepdim=True)) & (against.now <= self.limits) & several
+    def _least_suspicious(self, excess: Tensor, against: Suspicion, stale: Tensor) -> Tensor:
+        """Of several sensors (B, N) the one to use if all are suspected; a single one is believed or not.
 
-    def _useful(self, suspect: Tensor, clear: Tensor, against: Suspicion, compared: Compared) -> Tensor:
+        One that shows the past is worse than none: `experiments/late_streams.py`.
+        """
+        excess = torch.where(stale, torch.inf, excess)  # that of unhealthy ones is infinite too
+        several, usable = excess.shape[1] > 1, torch.isfinite(excess) & (against.now <= self.limits)
+        return (excess <= excess.amin(1, keepdim=True)) & usable & several
+
+    def _useful(self, suspect: Tensor, stale: Tensor, clear: Tensor, compared: Compared) -> Tensor:
         """Suspected sensors (B, N) that show the present, and enough of what the clear ones show."""
         if self.judge.useful is None:
             return torch.zeros_like(suspect)
         others = clear[:, None] & ~self.streams.alone  # (B, N, N)
         common = (compared.agreement * others).sum(2) / (self.same * others).sum(2).clamp(min=1e-6)
-        fresh = against.stale <= self.judge.recover * self.limits
-        return suspect & fresh & (common >= self.judge.useful) & (self.held > self.judge.parole)
+        return suspect & ~stale & (common >= self.judge.useful) & (self.held > self.judge.parole)
 
     def _believe(
         self, look: Look, told: Testimony, trusted: Tensor, clear: Tensor, captured: Tensor, begin: Tensor
