@@ -1,4 +1,4 @@
-"""Is a reading of the past better than none? All sensors but one are late from the first step on, then that one is lost.
+"""Is a reading of the past better than none? All sensors but one are late from the first step on, and that one is lost.
 
 A reading that is k steps late belongs to the belief k steps ago: `replayed` follows the past with it, one step after
 another, and from there repeats the last k actions with its eyes shut. It is told which sensor is sound and how late the

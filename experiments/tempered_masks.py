@@ -55,7 +55,7 @@ class _SoftCourt(Court):
         return torch.zeros_like(suspect)
 
     def _believe(self, look: Any, told: Any, trusted: Tensor, *others: Tensor) -> tuple[Any, Tensor, Tensor, Tensor]:
-        prior, logprobs, nats, rescued = super()._believe(look, told, trusted, *others)
+        prior, logprobs, _, rescued = super()._believe(look, told, trusted, *others)
         soft = self.soft.any(1) & trusted.any(1)  # (B,)
         louder = self.model.infer(prior, look.features, (trusted | self.soft)[:, None])[:, 0]
         weight = torch.where(soft, self.weight, 0.0)[:, None, None]

@@ -309,12 +309,15 @@ def test_one_method_against_the_others(tmp_path) -> None:
     add(tmp_path, [6.0, 8.0], contender="witnesses", failures=2, disturbance="lag")
     add(tmp_path, [1000.0, 1000.0], contender="witnesses", failures=3)
     sweep = read_sweep(tmp_path)
-    table = rivals.table(sweep, "StopSign", ["base"])
+    table = rivals.table(sweep, ["StopSign"], ["base"], "by hand")
     assert table.header == ("method", "clean", "glare", "lag", "all faults")
     # clean: 0 and -1; glare: mean of (3, 7) and (-3, -2); lag: (6, 8); all: mean of 5, -2.5 and 7
     assert [text.split(" ")[0] for text in table.rows[0]] == ["base", "0", "1", "7", "3"]
     share = rivals.difference(rivals.meetings(sweep, "base"), normalised=True)
     assert share.value == pytest.approx((5 - 2.5 + 7) / 3 / (expert - random))
+    shares = rivals.table(sweep, ["StopSign"], ["base"], "by hand", normalised=True).rows[0]
+    expected = ["base", *(f"{gap / (expert - random):.3f}" for gap in (-0.5, 1.25, 7, (5 - 2.5 + 7) / 3))]
+    assert [text.split(" ")[0].replace("\N{MINUS SIGN}", "-") for text in shares] == expected
     assert rivals.worse(sweep) == ["StopSign witnesses glare x2"]
     (exhibit,) = rivals.exhibits(sweep)
     assert "Of 3 settings with something wrong, witnesses is worse than base by its interval in 1" in exhibit.caption

@@ -46,24 +46,29 @@ def difference(found: Sequence[tuple[Setting, Pairs]], normalised: bool = False)
     return statistics.paired_difference(ours, theirs, np.random.default_rng(0), clusters=clusters)
 
 
-def table(sweep: Sweep, task: str, rivals: Sequence[str]) -> Table:
-    """Differences of the score on one task: clean, under every fault, and over all of them."""
-    last, rows = sweep.contenders[-1], []
+def table(sweep: Sweep, tasks: Sequence[str], rivals: Sequence[str], title: str, normalised: bool = False) -> Table:
+    """Differences of the score: clean, under every fault, and over all of them."""
+    rows = []
     for rival in rivals:
-        found = [one for one in meetings(sweep, rival) if one[0].task == task]
-        ours, theirs = (sweep.points.get(clean_setting(task, name)) for name in (last, rival))
-        clean = pairs(ours, theirs) if ours and theirs else None
+        found = [one for one in meetings(sweep, rival) if one[0].task in tasks]
         groups = [
-            [(clean_setting(task, last), clean)] if clean else [],
+            _clean_meetings(sweep, rival, tasks),
             *([one for one in found if one[0].disturbance == fault] for fault in sweep.disturbances),
             found,
         ]
-        rows.append((rival, *(estimate_text(difference(group)) for group in groups)))
-    return Table(
-        f"{style.spaced(task)}: score of {last}, less that of",
-        ("method", CLEAN, *sweep.disturbances, EVERY),
-        tuple(rows),
-    )
+        digits = 3 if normalised else 0
+        rows.append((rival, *(estimate_text(difference(group, normalised), digits) for group in groups)))
+    return Table(title, ("method", CLEAN, *sweep.disturbances, EVERY), tuple(rows))
+
+
+def _clean_meetings(sweep: Sweep, rival: str, tasks: Sequence[str]) -> list[tuple[Setting, Pairs]]:
+    found = []
+    for task in tasks:
+        setting = clean_setting(task, sweep.contenders[-1])
+        ours, theirs = (sweep.points.get(one) for one in (setting, clean_setting(task, rival)))
+        if ours and theirs and (common := pairs(ours, theirs)):
+            found.append((setting, common))
+    return found
 
 
 def worse(sweep: Sweep) -> list[str]:
@@ -79,11 +84,11 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     rivals = [rival for rival in rivals if meetings(sweep, rival)]
     if not rivals:
         return
-    tables = [table(sweep, task, rivals) for task in sweep.tasks]
+    title = f"score of {last}, less that of"
+    tables = [table(sweep, [task], rivals, f"{style.spaced(task)}: {title}") for task in sweep.tasks]
     if all(map(references, sweep.tasks)) and len(sweep.tasks) > 1:
-        rows = tuple((rival, estimate_text(difference(meetings(sweep, rival), True), 3)) for rival in rivals)
         title = f"All tasks: score of {last} as a share of the way from a random policy to the expert, less that of"
-        tables.append(Table(title, ("method", EVERY), rows))
+        tables.append(table(sweep, sweep.tasks, rivals, title, normalised=True))
     points = [sweep.points[setting] for setting, _ in meetings(sweep, rivals[0])]
     yield Exhibit(
         "rivals",
