@@ -290,3 +290,65 @@ def test_against_rliable(monkeypatch) -> None:
     ):
         assert estimate.value == pytest.approx(value)
         assert interval(estimate) == pytest.approx((low, high), abs=0.12 * (high - low))
+
+
+def crossed(runs: int = 4, episodes: int = 25) -> np.ndarray:
+    """Scores (runs, episodes) that depend on both."""
+    dice = rng(7)
+    return 3 * dice.normal(size=(runs, 1)) + 2 * dice.normal(size=(1, episodes)) + dice.normal(size=(runs, episodes))
+
+
+def by_rows_and_columns(scores: np.ndarray, statistic) -> tuple[float, float]:
+    """The bootstrap of a crossed table, one resample after another."""
+    dice, (rows, columns) = rng(1), scores.shape
+    found = [
+        statistic(scores[dice.integers(rows, size=rows)][:, dice.integers(columns, size=columns)]) for _ in range(4000)
+    ]
+    return tuple(np.quantile(found, (0.025, 0.975)))
+
+
+LABELS = {"clusters": [list(range(25))] * 4, "runs": [("agent", run) for run in range(4)]}
+
+
+def test_training_runs_are_drawn_as_well_as_the_episodes_they_share() -> None:
+    scores = crossed()
+    found, plain = mean(scores, rng(), **LABELS), mean(scores, rng(), clusters=LABELS["clusters"])
+    assert interval(found) == pytest.approx(by_rows_and_columns(scores, np.mean), abs=0.15)
+    assert found.value == plain.value
+    assert found.high - found.low > 2 * (plain.high - plain.low)
+    middle = iqm(scores, rng(), **LABELS)
+    assert interval(middle) == pytest.approx(
+        by_rows_and_columns(scores, lambda x: stats.trim_mean(x, 0.25, None)), abs=0.2
+    )
+    gain = paired_difference(scores + 1, np.zeros_like(scores), rng(), **LABELS)
+    assert interval(gain) == pytest.approx([bound + 1 for bound in interval(found)])
+
+
+def test_ratios_of_training_runs_are_drawn_as_a_whole() -> None:
+    clean = np.abs(crossed()) + 10
+    scores = clean * np.array([0.2, 0.4, 0.6, 0.8])[:, None]  # run i keeps exactly that share in every resample
+    labels = {"clusters": (LABELS["clusters"],) * 2, "runs": LABELS["runs"]}
+    found = resilience(scores, clean, 0.0, rng(), **labels)
+    shares = np.array([0.2, 0.4, 0.6, 0.8])
+    draws = shares[rng(3).integers(4, size=(20_000, 4))].mean(1)
+    assert found.value == pytest.approx(0.5)
+    assert interval(found) == pytest.approx(np.quantile(draws, (0.025, 0.975)), abs=0.03)
+    improved = probability_of_improvement(np.array([[2.0], [2.0], [0.0], [0.0]]), np.ones((4, 1)), rng(),
+                                          runs=LABELS["runs"])  # fmt: skip
+    assert (improved.value, *interval(improved)) == (0.5, 0.0, 1.0)
+
+
+def test_a_single_training_run_adds_no_width_and_different_things_are_drawn_apart() -> None:
+    scores = crossed()
+    one = [("agent", 0)] * 4
+    assert mean(scores, rng(), clusters=LABELS["clusters"], runs=one) == mean(
+        scores, rng(), clusters=LABELS["clusters"]
+    )
+    opposite = [[1.0], [-1.0], [-1.0], [1.0]]
+    together = mean(opposite, rng(), runs=[("a", 0), ("a", 1), ("a", 0), ("a", 1)])
+    apart = mean(opposite, rng(), runs=[("a", 0), ("a", 1), ("b", 0), ("b", 1)])
+    assert interval(together) == (0.0, 0.0)
+    assert apart.low <= -0.5
+    assert apart.high >= 0.5
+    with pytest.raises(ValueError, match="as many labels"):
+        mean(opposite, rng(), runs=one[:2])

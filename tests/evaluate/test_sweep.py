@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from wiser.evaluate.plan import Plan, disturbance_of
 from wiser.evaluate.treatments import TREATMENTS, Treatment
 from wiser.faults import Scenario
 from wiser.guard import Calibration, Greedy, Health, Rejection, Witnesses
+from wiser.worldmodel.store import load
 
 PLAN = {
     "tasks": ["StopSign"], "contenders": ["dropout", "confident"], "disturbances": ["glare", "missing"],
@@ -117,6 +119,21 @@ def test_an_agent_that_was_trained_again_has_cells_of_its_own(monkeypatch) -> No
         monkeypatch.setattr("wiser.evaluate.plan.find_agent", lambda name, to=digest: SimpleNamespace(digest=to))
         named.append(Plan.from_dict({"tasks": ["StopSign"], "agents": ["mine"], "failures": [0]}).jobs()[0].cell)
     assert [cell.agent for cell in named] == ["mine@" + "0" * 16, "mine@" + "1" * 16]
+
+
+def test_agents_of_other_training_runs_have_cells_of_their_own(tmp_path) -> None:
+    other = tmp_path / "second" / "stop-sign" / "dropout"
+    shutil.copytree(load("stop-sign/dropout").folder, other)
+    plan = Plan(
+        tasks=("StopSign",), contenders=("dropout",), failures=(0,), training_runs=("shipped", str(other.parents[1]))
+    )
+    first, second = plan.jobs()
+    assert (first.cell.run, second.cell.run) == (0, 1)
+    assert (first.agent, Path(second.agent)) == ("stop-sign/dropout", other)
+    assert second.cell.agent.startswith("stop-sign/dropout#1@")
+    assert first.cell.key != second.cell.key
+    with pytest.raises(ValueError, match="nowhere"):
+        Plan(tasks=("StopSign",), contenders=("dropout",), failures=(0,), training_runs=("nowhere",)).jobs()
 
 
 def test_seeds_of_a_plan_stay_in_their_range() -> None:

@@ -321,3 +321,19 @@ def test_one_method_against_the_others(tmp_path) -> None:
     assert rivals.worse(sweep) == ["StopSign witnesses glare x2"]
     (exhibit,) = rivals.exhibits(sweep)
     assert "Of 3 settings with something wrong, witnesses is worse than base by its interval in 1" in exhibit.caption
+
+
+def test_training_runs_are_strata_and_said_in_the_caption(tmp_path) -> None:
+    """Two runs drive the same episodes; of a run that was trained again one vintage is kept."""
+    for run, (base, guarded) in enumerate((([1.0, 2.0], [4.0, 9.0]), ([3.0, 4.0], [4.0, 5.0]))):
+        agent = f"stop-sign/dropout{f'#{run}' if run else ''}"
+        add(tmp_path, base, contender="dropout", agent=f"{agent}@1", failures=2)
+        add(tmp_path, guarded, contender="witnesses", agent=f"{agent}@1", failures=2)
+    sweep = read_sweep(tmp_path)
+    (setting,) = (setting for setting in sweep.points if setting.contender == "witnesses")
+    assert [driven.run for driven in sweep.points[setting].scores] == [0, 1]
+    found = rivals.difference(rivals.meetings(sweep, "dropout"))
+    assert (found.value, found.low, found.high) == (3.0, 1.0, 7.0)  # runs gain (3, 7) and (1, 1)
+    (exhibit,) = rivals.exhibits(sweep)
+    assert "Agents of 2 training runs each: intervals draw the runs anew" in exhibit.caption
+    assert not sweep.left_out

@@ -23,7 +23,10 @@ from wiser.names import perhaps
 PLANS = Path(__file__).parent / "presets"
 SEEDS_APART = 10_000
 MOST_SEEDS = len(seeds.SWEEPS) // SEEDS_APART
-LISTS = ("tasks", "contenders", "agents", "disturbances", "failures", "intensities", "proportions", "seeds")
+LISTS = (
+    "tasks", "contenders", "agents", "training_runs", "disturbances", "failures", "intensities", "proportions", "seeds",
+)  # fmt: skip
+SHIPPED = "shipped"
 
 
 class Job(NamedTuple):
@@ -47,6 +50,9 @@ class Plan:
     """Agents with a treatment that have a name: base, confident, ..."""
     agents: tuple[str, ...] = ()
     """Names of agents, or model folders."""
+    training_runs: tuple[str, ...] = (SHIPPED,)
+    """Folders with agents of the same names, one for each training run: `shipped`, and for instance `runs/seed-1`, in
+    which `four-lane/dropout` is a model folder. Intervals then draw runs as well as episodes."""
     treatments: tuple[str, ...] | Mapping[str, Mapping[str, Any]] = ("none",)
     """How the sensors of each of `agents` are treated: names, or {name: settings}."""
     disturbances: tuple[str, ...] = ()
@@ -80,7 +86,8 @@ class Plan:
                 "a plan drives at least 1 episode in every cell, and at least 0 sensors fail, got "
                 f"{self.episodes} episodes, failures {list(self.failures)}"
             )
-        if empty := [name for name in ("tasks", "failures", "intensities", "proportions", "seeds", "treatments")
+        if empty := [name for name in ("tasks", "failures", "intensities", "proportions", "seeds", "treatments",
+                                  "training_runs")
                      if not getattr(self, name)]:  # fmt: skip
             raise ValueError(f"a plan without {', '.join(empty)} has nothing to drive")
         if not self.disturbances and any(self.failures):
@@ -132,20 +139,22 @@ class Plan:
 
     def _jobs(self) -> Iterator[Job]:
         options = json.dumps(self.options, sort_keys=True) if self.options else ""
-        for task, (name, contender), seed in product(self.tasks, self.named().items(), self.seeds):
+        trained = list(enumerate(self.training_runs))
+        for task, (name, contender), (run, folder) in product(self.tasks, self.named().items(), trained):
             agent = agent_name(task, contender.agent)
-            model, treatment = find_agent(agent), treatment_of(contender, self.own_treatments)
+            place = agent if folder == SHIPPED else f"{folder}/{agent}"
+            model, treatment = find_agent(place), treatment_of(contender, self.own_treatments)
             common: dict[str, Any] = {
                 "task": task,
                 "contender": name,
-                "agent": f"{agent}@{(model.digest or '')[:16]}",
+                "agent": f"{agent}{f'#{run}' if run else ''}@{(model.digest or '')[:16]}",
                 "treatment": f"{contender.treatment}@{treatment.digest(model)}",
-                "seed": seed,
                 "episodes": self.episodes,
                 "options": options,
             }
-            for cell in self._harm(common):
-                yield Job(cell, agent, treatment, self.processes)
+            for seed in self.seeds:
+                for cell in self._harm({**common, "seed": seed}):
+                    yield Job(cell, place, treatment, self.processes)
 
     def _harm(self, common: dict[str, Any]) -> Iterator[Cell]:
         """The cells of one contender: every way in which something, or nothing, is wrong."""

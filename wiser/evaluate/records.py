@@ -30,7 +30,7 @@ class Cell:
     contender: str
     """What figures call the agent with its treatment."""
     agent: str
-    """Name or folder, and digest of the weights: `stop-sign/dropout@1234`."""
+    """Name or folder, which training run of it if there are several, and digest: `stop-sign/dropout#2@1234`."""
     treatment: str
     """Name, and digest of its settings and of the calibration they use: `greedy@1234`."""
     disturbance: str
@@ -60,6 +60,12 @@ class Cell:
     def clean(self) -> bool:
         """Whether nothing is disturbed."""
         return self.disturbance == CLEAN
+
+    @property
+    def run(self) -> int:
+        """Which training run the agent comes from; 0 where there is only one."""
+        _, _, run = self.agent.rpartition("@")[0].rpartition("#")
+        return int(run) if run.isdecimal() else 0
 
     @property
     def key(self) -> str:

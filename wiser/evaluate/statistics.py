@@ -6,6 +6,10 @@ form a *cluster*: `clusters` has a label for every score, and scores with the sa
 drawn together. Clusters with the same strata are drawn among themselves, so that a resample has as many scores of each
 stratum as the data; a cluster that no other shares all its strata with is always drawn once, and adds no width.
 
+Strata of agents from several training runs have `runs`, a label each: (what was trained, which run of it). Then runs
+are drawn too, with replacement among those of the same thing, and all strata of a run count as often as it was drawn.
+Runs and episodes are crossed, not nested: every run drives the same episodes, and both are drawn at once (Owen, 2007).
+
 A resample is held as *counts*, how often each score was drawn: then every statistic here is a few matrix products over
 all resamples at once.
 """
@@ -23,8 +27,12 @@ Array = NDArray[np.float64]
 Strata = Sequence[ArrayLike]
 Clusters = Sequence[Sequence[Hashable]]
 """Per stratum, the label of the cluster of each of its scores."""
+Runs = Sequence[tuple[Hashable, Hashable]]
+"""Per stratum: what was trained, and which run of it this is."""
 Counts = list[Array]
 """Per stratum: (R, n), how often each of its n scores is in each of R resamples."""
+Weights = Array
+"""(strata, R): how often the training run of each stratum is in each resample."""
 Units = list[tuple[tuple[int, ...], NDArray[np.intp]]]
 """Clusters drawn among themselves: the stratum of each of their scores, and its places there (scores, clusters)."""
 
@@ -44,35 +52,49 @@ class Estimate:
 
 
 def mean(
-    scores: Strata, rng: np.random.Generator, weights: ArrayLike | None = None, clusters: Clusters | None = None
+    scores: Strata,
+    rng: np.random.Generator,
+    weights: ArrayLike | None = None,
+    clusters: Clusters | None = None,
+    runs: Runs | None = None,
 ) -> Estimate:
     """Mean over strata of their means; `weights` of the strata add up to 1 and are equal unless given."""
     groups = _groups(scores)
     share = np.full(len(groups), 1 / len(groups)) if weights is None else np.asarray(weights, np.float64).ravel()
     if share.shape != (len(groups),) or not np.isclose(share.sum(), 1):
         raise ValueError(f"{len(groups)} strata need as many weights, and these add up to 1; got {share}")
-    return _bootstrap(lambda counts: share @ _means(counts, groups), groups, rng, clusters)
+    return _bootstrap(
+        lambda counts, often: _over_runs(_means(counts, groups), often, share), groups, rng, clusters, runs
+    )
 
 
-def iqm(scores: Strata, rng: np.random.Generator, clusters: Clusters | None = None) -> Estimate:
+def iqm(
+    scores: Strata, rng: np.random.Generator, clusters: Clusters | None = None, runs: Runs | None = None
+) -> Estimate:
     """Interquartile mean of all scores together: the mean without the lowest and the highest quarter.
 
-    Where four does not divide the number of scores, less is cut, as in `scipy.stats.trim_mean`.
+    Where four does not divide the number of scores, less is cut, as in `scipy.stats.trim_mean`. Runs have as many
+    scores each.
     """
     groups = _groups(scores)
     pooled = np.concatenate(groups)
     order, cut = np.argsort(pooled), pooled.size // 4
 
-    def statistic(counts: Counts) -> Array:
-        upto = np.cumsum(np.concatenate(counts, axis=1)[:, order], axis=1)  # (R, n): scores drawn up to the i-th lowest
+    def statistic(counts: Counts, often: Weights) -> Array:
+        drawn = np.concatenate([count * times[:, None] for count, times in zip(counts, often, strict=True)], axis=1)
+        upto = np.cumsum(drawn[:, order], axis=1)  # (R, n): scores drawn up to the i-th lowest
         kept = np.diff(np.clip(upto, cut, pooled.size - cut), axis=1, prepend=cut)
         return kept @ pooled[order] / (pooled.size - 2 * cut)
 
-    return _bootstrap(statistic, groups, rng, clusters)
+    return _bootstrap(statistic, groups, rng, clusters, runs)
 
 
 def probability_of_improvement(
-    ours: Strata, theirs: Strata, rng: np.random.Generator, clusters: tuple[Clusters, Clusters] | None = None
+    ours: Strata,
+    theirs: Strata,
+    rng: np.random.Generator,
+    clusters: tuple[Clusters, Clusters] | None = None,
+    runs: Runs | None = None,
 ) -> Estimate:
     """Probability that a score of ours exceeds one of theirs in its stratum, ties counted half; mean over strata.
 
@@ -82,12 +104,12 @@ def probability_of_improvement(
     _same_strata(x, y)
     wins = [(np.sign(a[:, None] - b) + 1) / 2 for a, b in zip(x, y, strict=True)]
 
-    def statistic(counts: Counts) -> Array:
+    def statistic(counts: Counts, often: Weights) -> Array:
         drawn, against = counts[: len(x)], counts[len(x) :]
         shares = [((a @ won) * b).sum(1) / won.size for a, won, b in zip(drawn, wins, against, strict=True)]
-        return np.mean(shares, axis=0)
+        return _over_runs(np.stack(shares), often[: len(x)])
 
-    return _bootstrap(statistic, x + y, rng, clusters and [*clusters[0], *clusters[1]])
+    return _bootstrap(statistic, x + y, rng, clusters and [*clusters[0], *clusters[1]], runs and [*runs, *runs])
 
 
 def paired_difference(
@@ -96,6 +118,7 @@ def paired_difference(
     rng: np.random.Generator,
     weights: ArrayLike | None = None,
     clusters: Clusters | None = None,
+    runs: Runs | None = None,
 ) -> Estimate:
     """Mean of ours minus theirs, where the i-th scores of a stratum share their seeds: what both find hard cancels.
 
@@ -105,7 +128,7 @@ def paired_difference(
     _same_strata(x, y)
     if any(a.size != b.size for a, b in zip(x, y, strict=True)):
         raise ValueError("paired scores come in pairs: leave out seeds that only one side has")
-    return mean([a - b for a, b in zip(x, y, strict=True)], rng, weights, clusters)
+    return mean([a - b for a, b in zip(x, y, strict=True)], rng, weights, clusters, runs)
 
 
 def resilience(
@@ -114,6 +137,7 @@ def resilience(
     floor: float,
     rng: np.random.Generator,
     clusters: tuple[Clusters, Clusters] | None = None,
+    runs: Runs | None = None,
 ) -> Estimate | None:
     """(score - floor) / (clean score - floor) of the means of each stratum, averaged over strata.
 
@@ -126,12 +150,12 @@ def resilience(
     if any(group.mean() <= floor for group in y):
         return None
 
-    def statistic(counts: Counts) -> Array:
+    def statistic(counts: Counts, often: Weights) -> Array:
         left, whole = _means(counts[: len(x)], x) - floor, _means(counts[len(x) :], y) - floor  # (strata, R)
         ratio = left / np.where(whole > 0, whole, np.nan)
-        return ratio.mean(0)
+        return _over_runs(ratio, often[: len(x)])
 
-    return _bootstrap(statistic, x + y, rng, clusters and [*clusters[0], *clusters[1]])
+    return _bootstrap(statistic, x + y, rng, clusters and [*clusters[0], *clusters[1]], runs and [*runs, *runs])
 
 
 def _groups(strata: Strata) -> list[Array]:
@@ -151,18 +175,30 @@ def _means(counts: Counts, groups: list[Array]) -> Array:
     return np.stack([count @ group / group.size for count, group in zip(counts, groups, strict=True)])
 
 
+def _over_runs(values: Array, often: Weights, share: Array | None = None) -> Array:
+    """(R,): mean of (strata, R), weighted by how often the run of each stratum was drawn, and by its share if given."""
+    weights = often / len(often) if share is None else often * share[:, None]
+    if (often == 1).all():
+        return (values * weights).sum(0)
+    return np.where(weights > 0, values * weights, 0.0).sum(0) / weights.sum(0)
+
+
 def _bootstrap(
-    statistic: Callable[[Counts], Array],
+    statistic: Callable[[Counts, Weights], Array],
     groups: list[Array],
     rng: np.random.Generator,
     clusters: Clusters | None = None,
+    runs: Runs | None = None,
 ) -> Estimate:
     """Value on the data and percentile interval over resamples."""
     units = _units(groups, clusters)
-    step = max(1, CHUNK // sum(group.size for group in groups))
-    parts = [statistic(_draw(groups, units, min(step, RESAMPLES - start), rng)) for start in range(0, RESAMPLES, step)]
+    step, parts = max(1, CHUNK // sum(group.size for group in groups)), []
+    for start in range(0, RESAMPLES, step):
+        resamples = min(step, RESAMPLES - start)
+        counts = _draw(groups, units, resamples, rng)
+        parts.append(statistic(counts, _draw_runs(runs, len(groups), resamples, rng)))
     replicas = np.concatenate(parts)
-    value = float(statistic([np.ones((1, group.size)) for group in groups])[0])
+    value = float(statistic([np.ones((1, group.size)) for group in groups], np.ones((len(groups), 1)))[0])
     if np.isnan(replicas).any():
         return Estimate(value, -np.inf, np.inf)
     low, high = np.quantile(replicas, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
@@ -196,3 +232,20 @@ def _draw(groups: list[Array], units: Units, resamples: int, rng: np.random.Gene
         for stratum, where in zip(strata, places, strict=True):
             counts[stratum][:, where] = often
     return counts
+
+
+def _draw_runs(runs: Runs | None, strata: int, resamples: int, rng: np.random.Generator) -> Weights:
+    """As many runs as there are of each thing that was trained; a single one is always drawn once."""
+    often = np.ones((strata, resamples))
+    if runs is None:
+        return often
+    if len(runs) != strata:
+        raise ValueError(f"{strata} strata need as many labels of training runs, got {len(runs)}")
+    for what in dict.fromkeys(thing for thing, _ in runs):
+        known = list(dict.fromkeys(run for thing, run in runs if thing == what))
+        if len(known) > 1:
+            drawn = rng.multinomial(len(known), np.full(len(known), 1 / len(known)), resamples).T  # (runs, R)
+            for stratum, (thing, run) in enumerate(runs):
+                if thing == what:
+                    often[stratum] = drawn[known.index(run)]
+    return often

@@ -66,10 +66,17 @@ def how_measured(points: Iterable[Point], interval: str = INTERVAL) -> str:
     """Episodes, seeds and interval behind some points, for captions."""
     points = list(points)
     episodes = [point.episodes for point in points]
-    seeds = sorted({seed for point in points for seed in point.scores})
+    strata = {driven for point in points for driven in point.scores}
+    seeds, runs = sorted({driven.seed for driven in strata}), [len({d.run for d in point.scores}) for point in points]
+    agents = ONE_AGENT
+    if max(runs, default=1) > 1:
+        agents = (
+            f"Agents of {_span(runs)} training runs each: intervals draw the runs anew as well as the episodes, "
+            "which all runs share."
+        )
     return (
         f"{_span(episodes)} episodes per point ({'seed' if len(seeds) == 1 else 'seeds'} {_listed(seeds)}); "
-        f"{interval}. {ONE_AGENT}"
+        f"{interval}. {agents}"
     )
 
 

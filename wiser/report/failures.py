@@ -62,8 +62,13 @@ def _settings(sweep: Sweep, task: str, contender: str, disturbance: str) -> Iter
 
 
 def mean_of(point: Point, measure: str) -> Estimate:
-    """Mean over seeds of the mean of a measure."""
-    return statistics.mean(point.strata_of(measure), np.random.default_rng(0))
+    """Mean over seeds and training runs of the mean of a measure."""
+    return statistics.mean(
+        point.strata_of(measure),
+        np.random.default_rng(0),
+        clusters=point.clusters_of(measure),
+        runs=point.runs_of(measure),
+    )
 
 
 def mean_score(point: Point) -> Estimate:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wiser.envs.domain import find_task, references
+from wiser.envs.domain import references
 from wiser.evaluate import statistics
 from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, estimate_text, how_measured
-from wiser.report.results import Pairs, Setting, Sweep, pairs
+from wiser.report.results import Pairs, Setting, Sweep, pairs, pool
 
 TITLE = "All disturbances together"
 
@@ -27,22 +27,14 @@ def rivalries(sweep: Sweep, contender: str) -> list[tuple[Setting, Pairs]]:
 
 def row(contender: str, found: list[tuple[Setting, Pairs]]) -> tuple[str, ...]:
     """Mean and interquartile mean of the normalised score, and how often it exceeds that of the first contender."""
-    ours, theirs = (
-        [
-            [find_task(setting.task).normalise(score) for score in scores]
-            for setting, pair in found
-            for scores in getattr(pair, side)
-        ]
-        for side in ("ours", "theirs")
-    )
-    clusters = [[(setting.task, e) for e in stratum] for setting, pair in found for stratum in pair.episodes]
+    ours, theirs, clusters, runs = pool(found, normalised=True)
     dice = np.random.default_rng
     return (
         contender,
         str(len(found)),
-        estimate_text(statistics.mean(ours, dice(0), clusters=clusters), 2),
-        estimate_text(statistics.iqm(ours, dice(0), clusters), 2),
-        estimate_text(statistics.probability_of_improvement(ours, theirs, dice(0), (clusters, clusters)), 2),
+        estimate_text(statistics.mean(ours, dice(0), clusters=clusters, runs=runs), 2),
+        estimate_text(statistics.iqm(ours, dice(0), clusters, runs), 2),
+        estimate_text(statistics.probability_of_improvement(ours, theirs, dice(0), (clusters, clusters), runs), 2),
     )
 
 

@@ -57,7 +57,7 @@ def resilience(task: str, faulty: Point | None, clean: Point | None) -> Estimate
     if (both := pairs(faulty, clean)) is None:
         return None
     clusters = both.episodes, both.episodes
-    return statistics.resilience(both.ours, both.theirs, floor, np.random.default_rng(0), clusters)
+    return statistics.resilience(both.ours, both.theirs, floor, np.random.default_rng(0), clusters, both.runs)
 
 
 def _setting(sweep: Sweep, task: str, method: str, fault: str) -> Setting:

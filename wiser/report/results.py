@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from wiser.envs.domain import known_tasks
+from wiser.envs.domain import find_task, known_tasks
 from wiser.evaluate import Cell, Detection, Episode, Histogram, Ledger
 from wiser.evaluate.contenders import CONTENDERS
 from wiser.evaluate.ledger import LEDGER
@@ -20,6 +20,13 @@ from wiser.evaluate.tables import has_tables
 
 class ReportError(ValueError):
     """Results that cannot be reported on; the message says which, and what to do."""
+
+
+class Driven(NamedTuple):
+    """A stratum of the statistics: episodes of one seed of a plan, driven by the agent of one training run."""
+
+    run: int
+    seed: int
 
 
 class Setting(NamedTuple):
@@ -40,12 +47,12 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Point:
-    """All that was measured in one setting. Seeds are kept apart: they are the strata of the statistics."""
+    """All that was measured in one setting. Seeds and training runs are kept apart: the strata of the statistics."""
 
-    values: Mapping[str, Mapping[int, Mapping[int, float]]]
-    """By measure, the score among them; then per seed, by the seed of the environment."""
-    surprise: Mapping[int, tuple[float, ...]]
-    """Per seed, the mean surprise of each episode: over its faulty steps, or over all of them in a clean setting."""
+    values: Mapping[str, Mapping[Driven, Mapping[int, float]]]
+    """By measure, the score among them; then per stratum, by the seed of the environment."""
+    surprise: Mapping[Driven, tuple[float, ...]]
+    """Per stratum, the mean surprise of each episode: over its faulty steps, or over all of them in a clean setting."""
     detection: Detection | None
     """Of all episodes pooled."""
     steps: int
@@ -53,23 +60,29 @@ class Point:
     seconds: float
 
     @property
-    def scores(self) -> Mapping[int, Mapping[int, float]]:
-        """Per seed, by the seed of the environment."""
+    def scores(self) -> Mapping[Driven, Mapping[int, float]]:
+        """Per stratum, by the seed of the environment."""
         return self.values["score"]
 
     @property
     def strata(self) -> list[list[float]]:
-        """Scores per seed."""
+        """Scores per stratum."""
         return self.strata_of("score")
 
     def strata_of(self, measure: str) -> list[list[float]]:
-        """Values of a measure per seed; seeds without any are left out."""
-        return [list(values.values()) for values in self.values.get(measure, {}).values() if values]
+        """Values of a measure per stratum; strata without any are left out."""
+        return [list(values.values()) for values in self._measured(measure).values()]
 
-    @property
-    def clusters(self) -> list[list[tuple[int, int]]]:
-        """Seed and seed of the environment of each score in `strata`: the same episode in all settings of a task."""
-        return [[(seed, env_seed) for env_seed in scores] for seed, scores in self.scores.items()]
+    def clusters_of(self, measure: str) -> list[list[tuple[int, int]]]:
+        """Seed and seed of the environment of each value of `strata_of`: the same episode in all settings of a task."""
+        return [[(driven.seed, env) for env in values] for driven, values in self._measured(measure).items()]
+
+    def runs_of(self, measure: str) -> list[tuple[str, int]]:
+        """The training run of each stratum of `strata_of`."""
+        return [("agent", driven.run) for driven in self._measured(measure)]
+
+    def _measured(self, measure: str) -> dict[Driven, Mapping[int, float]]:
+        return {driven: values for driven, values in self.values.get(measure, {}).items() if values}
 
     @property
     def episodes(self) -> int:
@@ -127,21 +140,47 @@ class Sweep:
 
 
 class Pairs(NamedTuple):
-    """Scores of two points in the episodes that both have, per seed and in the same order."""
+    """Scores of two points in the episodes that both have, per stratum and in the same order."""
 
     ours: list[list[float]]
     theirs: list[list[float]]
     episodes: list[list[tuple[int, int]]]
+    runs: list[tuple[str, int]]
+    """The training run of each stratum, of both."""
 
 
 def pairs(ours: Point, theirs: Point) -> Pairs | None:
     """What two points have in common; None if that is nothing."""
-    per_seed = [
-        [episode for episode in stratum if episode[1] in theirs.scores.get(episode[0], {})] for stratum in ours.clusters
-    ]
-    common = [stratum for stratum in per_seed if stratum]
-    mine, other = ([[p.scores[seed][env] for seed, env in stratum] for stratum in common] for p in (ours, theirs))
-    return Pairs(mine, other, common) if common else None
+    shared = {driven: [env for env in scores if env in theirs.scores.get(driven, {})]
+              for driven, scores in ours.scores.items()}  # fmt: skip
+    common = {driven: found for driven, found in shared.items() if found}
+    mine, other = ([[p.scores[driven][env] for env in found] for driven, found in common.items()]
+                   for p in (ours, theirs))  # fmt: skip
+    episodes = [[(driven.seed, env) for env in found] for driven, found in common.items()]
+    return Pairs(mine, other, episodes, [("agent", driven.run) for driven in common]) if common else None
+
+
+class Pool(NamedTuple):
+    """Pairs of many settings, as the statistics take them."""
+
+    ours: list[list[float]]
+    theirs: list[list[float]]
+    clusters: list[list[tuple[str, tuple[int, int]]]]
+    """An episode is the same in all settings of a task."""
+    runs: list[tuple[str, int]]
+    """So is a training run."""
+
+
+def pool(found: Iterable[tuple[Setting, Pairs]], normalised: bool) -> Pool:
+    """Strata of all settings; scores as they are, or as a share of the way from a random policy to the expert."""
+    pooled = Pool([], [], [], [])
+    for setting, pair in found:
+        scale = find_task(setting.task).normalise if normalised else float
+        pooled.ours.extend([scale(score) for score in scores] for scores in pair.ours)
+        pooled.theirs.extend([scale(score) for score in scores] for scores in pair.theirs)
+        pooled.clusters.extend([(setting.task, episode) for episode in stratum] for stratum in pair.episodes)
+        pooled.runs.extend((setting.task, run) for _, run in pair.runs)
+    return pooled
 
 
 def clean_setting(task: str, contender: str) -> Setting:
@@ -164,7 +203,7 @@ def _read(folder: Path, ledger: Ledger) -> Sweep:
     seconds = {row["key"]: row["seconds"] for row in rows}
     kept, left_out = one_vintage(_cell(row) for row in rows)
     groups = defaultdict(list)
-    for cell in sorted(kept, key=lambda cell: cell.seed):
+    for cell in sorted(kept, key=lambda cell: (cell.run, cell.seed)):
         setting = Setting(*(getattr(cell, name) for name in Setting._fields))
         groups[setting].append((cell, ledger.episodes(cell.key), seconds[cell.key]))
     return Sweep(
@@ -178,16 +217,16 @@ def _read(folder: Path, ledger: Ledger) -> Sweep:
 
 
 def one_vintage(cells: Iterable[Cell]) -> tuple[list[Cell], list[str]]:
-    """Keep one agent, treatment, number of episodes and onset per task and contender, those with most cells.
+    """Keep one agent, treatment, number of episodes and onset per task, contender and training run, with most cells.
 
     A ledger may have met several: an agent was trained again, a sweep was tried with fewer episodes. Numbers of one
     must not stand beside numbers of another as if they could be compared.
     """
-    groups: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    groups: dict[tuple[str, str, int], list[Cell]] = defaultdict(list)
     for cell in cells:
-        groups[cell.task, cell.contender].append(cell)
+        groups[cell.task, cell.contender, cell.run].append(cell)
     kept, left_out = [], []
-    for (task, contender), group in sorted(groups.items()):
+    for (task, contender, _), group in sorted(groups.items()):
         votes = Counter(_vintage(cell) for cell in group if not cell.clean) or Counter(map(_vintage, group))
         chosen = max(votes, key=lambda vintage: (votes[vintage], vintage.episodes, vintage))
         belongs = [
@@ -226,17 +265,17 @@ def _point(measured: list[tuple[Cell, list[Episode], float]]) -> Point:
     detections = [episode.detection for episode in episodes if episode.detection is not None]
     return Point(
         values={name: _values(name, measured) for name in sorted(names)},
-        surprise={cell.seed: _mean_surprise(group) for cell, group, _ in measured},
+        surprise={Driven(cell.run, cell.seed): _mean_surprise(group) for cell, group, _ in measured},
         detection=Detection.pool(detections) if detections else None,
         steps=sum(episode.length for episode in episodes),
         seconds=sum(seconds for _, _, seconds in measured),
     )
 
 
-def _values(measure: str, measured: list[tuple[Cell, list[Episode], float]]) -> dict[int, dict[int, float]]:
-    """Of one measure per seed, by the seed of the environment; episodes without it are left out."""
-    found = {cell.seed: {e.env_seed: e.value(measure) for e in group} for cell, group, _ in measured}
-    return {seed: {key: value for key, value in values.items() if value is not None} for seed, values in found.items()}
+def _values(measure: str, measured: list[tuple[Cell, list[Episode], float]]) -> dict[Driven, dict[int, float]]:
+    """Of one measure per stratum, by the seed of the environment; episodes without it are left out."""
+    found = {Driven(cell.run, cell.seed): {e.env_seed: e.value(measure) for e in group} for cell, group, _ in measured}
+    return {key: {env: value for env, value in values.items() if value is not None} for key, values in found.items()}
 
 
 def _mean_surprise(episodes: list[Episode]) -> tuple[float, ...]:

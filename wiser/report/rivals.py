@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from wiser.envs.domain import find_task, references
+from wiser.envs.domain import references
 from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, describe, estimate_text, how_measured
-from wiser.report.results import Pairs, Setting, Sweep, clean_setting, pairs
+from wiser.report.results import Pairs, Setting, Sweep, clean_setting, pairs, pool
 
 TITLE = "Side by side"
 CLEAN, EVERY = "clean", "all faults"
@@ -34,16 +34,10 @@ def difference(found: Sequence[tuple[Setting, Pairs]], normalised: bool = False)
     """Mean over settings of the difference; episodes that settings share are drawn together."""
     if not found:
         return None
-    ours, theirs = (
-        [
-            [find_task(setting.task).normalise(score) if normalised else score for score in scores]
-            for setting, pair in found
-            for scores in getattr(pair, side)
-        ]
-        for side in ("ours", "theirs")
+    both = pool(found, normalised)
+    return statistics.paired_difference(
+        both.ours, both.theirs, np.random.default_rng(0), clusters=both.clusters, runs=both.runs
     )
-    clusters = [[(setting.task, e) for e in stratum] for setting, pair in found for stratum in pair.episodes]
-    return statistics.paired_difference(ours, theirs, np.random.default_rng(0), clusters=clusters)
 
 
 def table(sweep: Sweep, tasks: Sequence[str], rivals: Sequence[str], title: str, normalised: bool = False) -> Table:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from wiser.envs.domain import find_task, references
+from wiser.envs.domain import references
 from wiser.evaluate import statistics
 from wiser.evaluate.records import CLEAN
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import POOLED, Exhibit, Kind, Table, estimate_text, figure_text, how_measured
-from wiser.report.results import Pairs, Setting, Sweep, pairs
+from wiser.report.results import Pairs, Setting, Sweep, pairs, pool
 
 TITLE = "Greedy against exhaustive selection"
 GREEDY, EXHAUSTIVE = "confident", "exhaustive"
@@ -47,16 +47,10 @@ def duels(sweep: Sweep) -> list[Duel]:
 
 def paired(found: list[Duel]) -> Estimate:
     """Mean difference over some settings, in expert-normalised units; all settings of a task draw the same episodes."""
-    ours, theirs = (
-        [
-            [find_task(duel.setting.task).normalise(score) for score in scores]
-            for duel in found
-            for scores in getattr(duel.scores, side)
-        ]
-        for side in ("ours", "theirs")
+    both = pool(((duel.setting, duel.scores) for duel in found), normalised=True)
+    return statistics.paired_difference(
+        both.ours, both.theirs, np.random.default_rng(0), clusters=both.clusters, runs=both.runs
     )
-    clusters = [[(duel.setting.task, e) for e in stratum] for duel in found for stratum in duel.scores.episodes]
-    return statistics.paired_difference(ours, theirs, np.random.default_rng(0), clusters=clusters)
 
 
 def draw(found: list[Duel]) -> Figure:

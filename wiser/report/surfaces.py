@@ -93,7 +93,8 @@ def _area(points: list[Point], shares: NDArray[np.float64]) -> Estimate:
         [scores for point in points for scores in point.strata],
         np.random.default_rng(0),
         _among_seeds(shares, [len(point.scores) for point in points]),
-        [episodes for point in points for episodes in point.clusters],
+        [episodes for point in points for episodes in point.clusters_of("score")],
+        [run for point in points for run in point.runs_of("score")],
     )
 
 
@@ -108,6 +109,7 @@ def _gain(points: list[Point], first: list[Point | None], shares: NDArray[np.flo
         np.random.default_rng(0),
         _among_seeds(shares, [len(pair.episodes) for pair in both]),
         [episodes for pair in both for episodes in pair.episodes],
+        [run for pair in both for run in pair.runs],
     )
 
 

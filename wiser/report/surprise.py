@@ -13,7 +13,7 @@ from wiser.evaluate import statistics
 from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import Exhibit, Kind, Table, estimate_text, harm, how_measured, missing_from
-from wiser.report.results import Setting, Sweep, clean_setting
+from wiser.report.results import Point, Setting, Sweep, clean_setting
 
 TITLE = "Surprise against noise intensity"
 
@@ -44,15 +44,17 @@ def _rise(sweep: Sweep, task: str, method: str) -> Rise | None:
         return None
     zero, unit = float(np.mean([np.mean(surprise) for surprise in clean.surprise.values()])), moments[1]
 
-    def scored(surprise: list[tuple[float, ...]]) -> Estimate:
-        return statistics.mean([(np.array(group) - zero) / unit for group in surprise], np.random.default_rng(0))
+    def scored(point: Point) -> Estimate:
+        found = {driven: group for driven, group in point.surprise.items() if group}
+        scaled = [(np.array(group) - zero) / unit for group in found.values()]
+        return statistics.mean(scaled, np.random.default_rng(0), runs=[("agent", driven.run) for driven in found])
 
     curves: dict[str, dict[float, Estimate]] = {}
     for setting in _settings(sweep, task, method):
         point = sweep.points.get(setting)
         if point is not None and any(point.surprise.values()):
-            curve = curves.setdefault(setting.disturbance, {0.0: scored(list(clean.surprise.values()))})
-            curve[setting.intensity] = scored([group for group in point.surprise.values() if group])
+            curve = curves.setdefault(setting.disturbance, {0.0: scored(clean)})
+            curve[setting.intensity] = scored(point)
     return Rise(task, method, curves) if curves else None
 
 
