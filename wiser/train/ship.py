@@ -30,6 +30,7 @@ def ship(
     rows: int = 16,
     steps: int = 1000,
     threads: int | None = None,
+    into: Path = SHIPPED,
 ) -> Path:
     """Copy a run's agent to `models/NAME` at half precision, then measure and calibrate that copy.
 
@@ -41,12 +42,13 @@ def ship(
         rows: environments of the calibration.
         steps: steps of each of them.
         threads: Torch threads; OMP_NUM_THREADS by default, or the cores there are.
+        into: another folder than that of the shipped agents.
     """
     use_threads(threads)
     config = checkpoint.config_of(run)
     if log.read(run)[-1]["update"] < config.updates:
         raise ValueError(f"{run} is not finished: wiser train --resume {run}")
-    folder = save(load(run / "model"), SHIPPED / name, half=True)
+    folder = save(load(run / "model"), into / name, half=True)
     model = load(folder)
     result = evaluate(config, model, episodes, EVALUATION_SEED)
     calibrate(model, config.env, rows, steps, seed=CALIBRATION_SEED, options=config.env_options).save(folder)
