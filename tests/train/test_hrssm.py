@@ -304,4 +304,7 @@ def test_the_encoder_sees_masked_images_and_nothing_is_decoded(monkeypatch) -> N
     assert (seen.obs["glow"][changed] == 128).all()
     assert torch.equal(seen.obs["where"], batch.obs["where"])
     assert masks.all()
-    assert {"match", "bisimulation", "reward", "continue", "cloning", "actor"} <= set(terms)
+    assert set(terms) == {
+        "dynamics", "representation", "reward", "continue", "match", "bisimulation", "actor", "critic", "replay_critic",
+        "cloning",
+    }  # fmt: skip

@@ -47,7 +47,7 @@ class HRSSM(Variant):
         return super().show(masked, generator)
 
     def _grey(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """Images (B, T, H, W, C) with what a new mask hides in mid grey, which the encoder's centring makes zero."""
+        """Images (B, T, H, W, C) with what a new mask hides in mid grey: about zero, once they are centred."""
         config = self.config
         hidden = cube_mask(x.shape[1:4], config.mask_patch, config.mask_steps, config.mask_share, generator)
         return x.masked_fill(hidden[None, ..., None], 128 if x.dtype == torch.uint8 else 0.5)
@@ -164,7 +164,7 @@ def bisimulation_loss(
     """SimSR: cosine distances between all pairs of n states, regressed on what they differ by in reward and future.
 
     Features of the states and of their predicted successors, (n, F) each, and rewards (n,). Gradients reach `online`
-    only. Rewards in [0, 2] are never as far apart that clipping matters; of others the outermost count as equal.
+    only. No two rewards count as further apart than 2, which they are not if they lie in [0, 2] as expected.
     """
     if not len(online):
         return online.sum()
