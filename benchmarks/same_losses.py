@@ -149,7 +149,8 @@ def our_losses(learner: Learner, batch: Sequences, start: Belief) -> dict[str, T
     seen = learner.variant.show(batch.obs, generator)
     unrolled = observe(model, batch, seen.masks, generator, start)
     total, terms = world_model_loss(config, model, batch, unrolled)
-    more = learner.objective.terms(model, Observed(batch, seen, unrolled, features(unrolled.belief)), generator)
+    observed = Observed(batch, seen, unrolled, features(unrolled.belief), unrolled.belief)
+    more = learner.objective.terms(model, observed, generator)
     (total + sum(more.values())).backward()
     terms |= more | {"deter": unrolled.belief.deter, "decode": terms[f"decode/{SENSOR}"], "kl": terms["dynamics"]}
     return terms | {"replay_critic": more["replay_critic"] / config.replay_value}

@@ -110,28 +110,6 @@ def test_either_is_the_smaller_share_of_both_thresholds(tmp_path) -> None:
         Guard(model, either)
 
 
-class WithoutDecoder:
-    """A model such as HRSSM: everything but a decoder."""
-
-    def __init__(self, model) -> None:
-        self.model, self.decodes = model, ()
-
-    def __getattr__(self, name: str):
-        if name == "decode":
-            raise AssertionError("there is no decoder")
-        return getattr(self.model, name)
-
-
-def test_models_without_a_decoder_reject_by_surprise() -> None:
-    model = WithoutDecoder(tiny.model(SENSORS))
-    with pytest.raises(ValueError, match="no decoder"):
-        Guard(model, Rejection(tau=1.0))
-    with pytest.raises(ValueError, match="no decoder"):
-        Guard(model, Rejection(score="either", denoiser=None))
-    surprise = Rejection(score="surprise", denoiser=None, tau=1e9, transitions="reference")
-    assert run(Guard(model, surprise)) == [Mode.GROUNDED] * 4
-
-
 def test_calibration_of_other_weights_is_refused(tmp_path) -> None:
     wiser.save(tiny.model(SENSORS), tmp_path)
     loaded = wiser.load(tmp_path)

@@ -16,6 +16,7 @@ from wiser.train.experience import belief_before, replay_fields, to_tensors
 from wiser.train.learner import Learner
 from wiser.train.replay import Replay
 from wiser.train.teaching import scale_gradient
+from wiser.train.variants import find_variant
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import features
 
@@ -30,7 +31,8 @@ class Setup:
 
     def __init__(self, config: TrainConfig = CONFIG, steps: int = 40) -> None:
         sensors, actions = fake_world.described()
-        self.model = DreamerV3(tiny.config(sensors, actions, tower="patch"))
+        decoder = find_variant(config.variant).decodes
+        self.model = DreamerV3(tiny.config(sensors, actions, tower="patch", decoder=decoder))
         self.replay = Replay(replay_fields(config, self.model), config.rows, config.capacity)
         collector = Collector(config, self.model, self.replay, seed=0)
         for _ in range(steps):

@@ -50,6 +50,24 @@ def test_a_folder_never_changes_architecture(folder) -> None:
     wiser.load(folder)
 
 
+def test_a_model_written_before_a_field_existed_can_be_saved_again(folder) -> None:
+    header = json.loads((folder / CONFIG).read_text())
+    assert header["config"].pop("decoder") is True
+    (folder / CONFIG).write_text(json.dumps(header))
+    wiser.save(tiny.model(SENSORS, seed=1), folder)
+    assert wiser.load(folder).decodes == ("camera", "speed")
+    with pytest.raises(ModelError, match="another config"):
+        wiser.save(tiny.model(SENSORS, decoder=False), folder)
+
+
+@pytest.mark.parametrize("fusion", ["late", "channels"])
+def test_a_model_without_a_decoder_is_one_when_loaded(tmp_path, fusion: str) -> None:
+    model = tiny.model(SENSORS, fusion=fusion, decoder=False)
+    loaded = wiser.load(wiser.save(model, tmp_path, half=True))
+    assert loaded.decodes == ()
+    assert loaded.config == model.config
+
+
 def test_loading_under_inference_mode_is_fine(folder) -> None:
     with torch.inference_mode():
         model = wiser.load(folder)

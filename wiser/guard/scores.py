@@ -58,15 +58,20 @@ SCORES: dict[str, Score] = {
 def known_scores(model: WorldModel, names: Iterable[str] | None = None) -> dict[str, Score]:
     """Look names up, or find all scores that the model can give. One that it cannot give is a ValueError."""
     if names is None:
-        return {name: score for name, score in SCORES.items() if model.decodes or not score.decodes}
+        return {name: score for name, score in SCORES.items() if is_given(model, name)}
     found = {}
     for name in names:
         if name not in SCORES:
             raise ValueError(f"unknown score {name!r}; there are {', '.join(SCORES)}")
-        if SCORES[name].decodes and not model.decodes:
-            raise ValueError(f"this model has no decoder, so that score {name!r} cannot be measured")
+        if not is_given(model, name):
+            raise ValueError(f"this model has no decoder, so that score {name!r} cannot be measured: leave it out")
         found[name] = SCORES[name]
     return found
+
+
+def is_given(model: WorldModel, name: str) -> bool:
+    """Whether the model can give what goes by this name in a calibration."""
+    return name not in SCORES or not SCORES[name].decodes or bool(model.decodes)
 
 
 def measure_scores(look: Look, scores: dict[str, Score]) -> dict[str, Tensor]:

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 PRESET_FOLDER = Path(__file__).parent / "presets"
 COUNTS = ("updates", "rows", "steps_per_update", "batch", "length", "capacity", "imagine_steps", "segment", "life",
-          "evaluate_every", "evaluate_episodes", "log_every", "threads")  # fmt: skip
+          "evaluate_every", "evaluate_episodes", "log_every", "threads", "mask_patch", "mask_steps",
+          "match_size")  # fmt: skip
 NATURALS = ("seed", "prefill", "warmup")
-SHARES = ("fresh_share", "decode_share", "imagine_share", "cooldown", "greedy_share", "expert_share", "expert_noise")
+SHARES = ("fresh_share", "decode_share", "imagine_share", "cooldown", "greedy_share", "expert_share", "expert_noise",
+          "mask_share", "target_rate")  # fmt: skip
 CHANGEABLE = ("updates", "segment", "evaluate_every", "evaluate_episodes", "log_every", "threads", "device")
 """What a run may be told anew when it goes on."""
 
@@ -45,8 +47,8 @@ class TrainConfig:
     fusion: Literal["late", "channels"] = "late"
     """One tower per sensor, or images concatenated on the channel axis."""
     variant: str = "base"
-    """What happens to the encoder's input: base (nothing), dropout (Algorithm 1), augmented (added Gaussian noise), or
-    one that was added to `wiser.train.variants.VARIANTS`."""
+    """What happens to the encoder's input: base (nothing), dropout (Algorithm 1), augmented (added Gaussian noise),
+    hrssm (cubes of images masked, and no decoder), or one that was added to `wiser.train.variants.VARIANTS`."""
     objective: str = "ordinary"
     """What actor and critic pursue: ordinary (the return, as DreamerV3), or one that was added to
     `wiser.train.objectives.OBJECTIVES`."""
@@ -87,6 +89,25 @@ class TrainConfig:
     """Factor on rewards as the model sees them."""
     noise_std: float = 0.2
     """Of the `augmented` variant, in units of the full range; drawn uniformly from 0 to this for every frame."""
+    mask_share: float = 0.5
+    """Of `hrssm`: share of the patches of an image that are masked."""
+    mask_patch: int = 10
+    """Of `hrssm`: height and width of a patch in pixels."""
+    mask_steps: int = 4
+    """Of `hrssm`: steps after which other patches are masked."""
+    target_rate: float = 0.05
+    """Of `hrssm`: share of the model that its slow copy, the target branch, takes over at every update."""
+    match_scale: float = 1.0
+    """Of `hrssm`: weight of the distance between what is made of masked and of whole images."""
+    match_size: int = 32
+    """Of `hrssm`: numbers that beliefs are projected to before they are compared."""
+    bisimulation_scale: float = 1.0
+    """Of `hrssm`: weight of the bisimulation loss."""
+    bisimulation_discount: float = 0.99
+    """Of `hrssm`: factor on how far apart two states are one step later."""
+    reward_span: float = 0.0
+    """Of `hrssm`: width of the range of rewards, as the model sees them, that counts as the published 2; 0 = from their
+    5th to their 95th percentile, so far."""
 
     imagine_steps: int = 15
     """Length of imagined roll-outs."""

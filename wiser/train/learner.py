@@ -74,7 +74,8 @@ class Learner:
         unrolled = observe(model, batch._replace(obs=seen.obs), seen.masks, generator, start)
         decoded = share_of(batch.first.numel(), config.decode_share, generator)
         total, terms = world_model_loss(config, model, batch, unrolled, decoded)
-        return Observed(batch, seen, unrolled, features(unrolled.belief)), total, terms
+        starts = self.variant.starts(model, batch, unrolled, generator)
+        return Observed(batch, seen, unrolled, features(unrolled.belief), starts), total, terms
 
     def _further_terms(self, sample: Sample, observed: Observed, update: int) -> Iterator[tuple[str, Tensor]]:
         for part in (self.variant, self.objective):

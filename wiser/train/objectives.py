@@ -34,7 +34,7 @@ class Ordinary(Objective):
 
     def terms(self, model: DreamerV3, observed: Observed, generator: torch.Generator) -> dict[str, Tensor]:
         """Actor and critic in imagination, which starts from some of the sequences, and critic on real experience."""
-        config, batch, belief = self.config, observed.batch, observed.unrolled.belief
+        config, batch, belief = self.config, observed.batch, observed.starts
         some = share_of(len(batch.first), config.imagine_share, generator)  # rows, B' of them
         start = Belief(belief.deter[some].detach().flatten(0, 1), belief.stoch[some].detach().flatten(0, 1))
         imagined = imagine(model, start, config.imagine_steps, generator)

@@ -52,6 +52,7 @@ class Observed(NamedTuple):
     seen: Seen
     unrolled: Unrolled
     features: Tensor  # (B, T, F): of the beliefs; here gradients do reach the world model
+    starts: Belief  # (B, T, ...): what imagination starts from
 
 
 def observe(

@@ -39,7 +39,7 @@ def save(model: DreamerV3, folder: str | Path, half: bool = False) -> Path:
     header = {"format": FORMAT, "version": VERSION, "config": model.config.to_json()}
     text = json.dumps(header, indent=2) + "\n"
     existing = folder / CONFIG
-    if existing.exists() and existing.read_text() != text:
+    if existing.exists() and not _describes(existing, model.config):
         raise ModelError(f"{folder} already holds a model with another config: choose another folder or remove it")
     kind = torch.float16 if half else torch.float32
     weights = {name: value.detach().to("cpu", kind).contiguous() for name, value in model.state_dict().items()}
@@ -101,6 +101,14 @@ def _read_config(path: Path) -> tuple[bytes, DreamerConfig]:
         return path.read_bytes(), DreamerConfig.from_json(header["config"])
     except (ValueError, TypeError) as error:
         raise ModelError(f"{path} is not a readable model config: {error}") from error
+
+
+def _describes(path: Path, config: DreamerConfig) -> bool:
+    """Whether a file holds this config, written now or before some field of it existed."""
+    try:
+        return _read_config(path)[1] == config
+    except ModelError:
+        return False
 
 
 def _read_header(path: Path) -> dict[str, Any]:

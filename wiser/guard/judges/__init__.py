@@ -1,5 +1,7 @@
 """Ways to trust, one file each; `judge.py` says what they have in common."""
 
+from collections.abc import Collection
+
 from wiser.guard.calibration import Calibration, beside
 from wiser.guard.judges.calibrated import Calibrated
 from wiser.guard.judges.chain import Chain
@@ -10,6 +12,7 @@ from wiser.guard.judges.random_mask import RandomMask
 from wiser.guard.judges.rejection import Rejection
 from wiser.guard.judges.trust_all import TrustAll
 from wiser.guard.judges.witnesses import Witnesses
+from wiser.guard.scores import is_given
 from wiser.worldmodel.protocol import WorldModel
 
 __all__ = [
@@ -71,7 +74,13 @@ def preferred_judge(model: WorldModel, calibration: Calibration | None) -> str:
     """What `auto` stands for: the name of the model's best judge that can work with this calibration, or without."""
     known = calibration.scores.keys() if calibration else ()
     names = PREFERRED if len(model.sensors) > 1 else PREFERRED_ALONE
-    return next(name for name in names if all(need in known for need in JUDGES[name].needs))
+    return next(name for name in names if _can_work(JUDGES[name], model, known))
+
+
+def _can_work(judge: Judge, model: WorldModel, known: Collection[str]) -> bool:
+    """Whether everything is known that a judge needs; what the model cannot give is not missed, unless that is all."""
+    given = [need for need in judge.needs if is_given(model, need)]
+    return all(need in known for need in given) and bool(given) == bool(judge.needs)
 
 
 def measuring_judges() -> list[Measuring]:

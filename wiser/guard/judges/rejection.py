@@ -13,7 +13,7 @@ from wiser.guard.calibration import Calibration
 from wiser.guard.denoisers import DENOISERS, Denoiser
 from wiser.guard.judges.judge import Evidence, Ruling, prior_where
 from wiser.guard.look import Look
-from wiser.guard.scores import SCORES, Score, in_context_reconstruction
+from wiser.guard.scores import SCORES, Score, in_context_reconstruction, is_given
 from wiser.guard.thresholds import Threshold
 from wiser.guard.transitions import Source, Stage, Transitions, transition_table
 from wiser.worldmodel.protocol import WorldModel
@@ -27,7 +27,8 @@ class Rejection:
 
     score: str | Callable[[Look], Tensor] = "reconstruction"
     """M: maps a look to one number per row; higher is worse. `either` is ours: what is normal in itself or in context
-    passes; the smaller of `reconstruction` and `surprise`, each as a share of its calibrated threshold."""
+    passes; the smaller of `reconstruction` and `surprise`, each as a share of its calibrated threshold. Of a model
+    without a decoder it is the surprise alone."""
     denoiser: str | Denoiser | None = "posterior"
     """D: maps a look to repaired readings (images as floats in [0, 1]); None = reject what is not clean."""
     transitions: Transitions = "paper"
@@ -74,10 +75,20 @@ class Rejection:
 
     def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Rejector:
         """Find the thresholds; raises where one is neither given nor calibrated, and without a decoder it needs."""
-        decoding = any(SCORES[test.name].decodes for test in self.tests if test.name in SCORES)
-        if not model.decodes and (decoding or self.denoiser in DENOISERS):
-            raise ValueError("this model has no decoder: use Rejection(score='surprise', denoiser=None, ...)")
+        if not model.decodes and (asked := self._decoding(model)):
+            instead = "use the judge 'predict', or Rejection(score='surprise', denoiser=None)"
+            raise ValueError(f"this model has no decoder, which {asked[0]} needs: {instead}")
         return Rejector(self, model, rows, calibration)
+
+    def tests_of(self, model: WorldModel) -> tuple[Criterion, ...]:
+        """What M is made of with this model: of `either` what it can give."""
+        return tuple(test for test in self.tests if self.score != EITHER or is_given(model, test.name))
+
+    def _decoding(self, model: WorldModel) -> list[str]:
+        """What of this rests on decoded readings."""
+        asked = [f"score {test.name!r}" for test in self.tests_of(model) if not is_given(model, test.name)]
+        asked += [f"denoiser {self.denoiser!r}"] if self.denoiser in DENOISERS else []
+        return asked + (["the context test of the reference transitions"] if self.context else [])
 
 
 class Criterion(NamedTuple):
@@ -114,8 +125,9 @@ class Rejector:
         def threshold(test: Criterion) -> Threshold:
             return test.threshold(model, settings.k, calibration, device)
 
-        self.tests = [(test.measure, threshold(test)) for test in settings.tests]
+        self.tests = [(test.measure, threshold(test)) for test in settings.tests_of(model)]
         self.tau_context = threshold(settings.context) if settings.context else None
+        self.relative = settings.score == EITHER
         self.share = 1.0 if settings.tau is None else settings.tau  # of `either`
         self.tau_denoised = settings.tau_denoised
 
@@ -161,7 +173,7 @@ class Rejector:
     def _measure(self, look: Look, begin: Tensor) -> tuple[Tensor, Tensor]:
         """M of readings and its threshold, (B,) each; of several tests the one that is passed most easily."""
         found = [(measure(look), tau.of(look.mask, begin)) for measure, tau in self.tests]
-        if len(found) == 1:
+        if not self.relative:
             return found[0]
         share = torch.stack([score / tau for score, tau in found]).amin(0)
         return share, torch.full_like(share, self.share)

@@ -54,6 +54,8 @@ class DreamerConfig:
     tower: Tower = "conv"
     """DreamerV3's convolutions and pooling; convolutions with strides instead, a quarter of the arithmetic; or patches
     and matrix products: several times faster on a CPU."""
+    decoder: bool = True
+    """Whether readings are rebuilt from the belief. A model that does not can only be surprised."""
 
     def __post_init__(self) -> None:
         for name, known in (("fusion", ("late", "channels")), ("tower", get_args(Tower))):

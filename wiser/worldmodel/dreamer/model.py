@@ -24,7 +24,7 @@ class DreamerV3(nn.Module):
         self.config = config
         self.sensors = config.sensors
         self.actions = config.actions
-        self.decodes = tuple(sensor.name for sensor in config.sensors)
+        self.decodes = tuple(sensor.name for sensor in config.sensors if config.decoder)
         self.folder: Path | None = None
         self.digest: str | None = None
         with torch.random.fork_rng(devices=[]):  # initialisation draws from its own seed, not from the caller's
@@ -33,7 +33,8 @@ class DreamerV3(nn.Module):
             self.gru = BlockGRU(config)
             self.prior = PriorHead(config)
             self.posterior = PosteriorHead(config, self.fusion.feature_count)
-            self.decoders = nn.ModuleList(sensor_decoder(config, sensor) for sensor in config.sensors)
+            decoded = config.sensors if config.decoder else ()
+            self.decoders = nn.ModuleList(sensor_decoder(config, sensor) for sensor in decoded)
             self.reward = TwoHotHead(config, layers=1)
             self.proceed = ContinueHead(config)
             self.actor = Actor(config)
@@ -63,7 +64,7 @@ class DreamerV3(nn.Module):
         return self.posterior(prior.deter, self.fusion.first_layer(features, masks))
 
     def decode(self, belief: Belief) -> dict[str, Tensor]:
-        """Expected readings: images in [0, 1], vectors in their own units."""
+        """Expected readings of `decodes`: images in [0, 1], vectors in their own units."""
         return {name: decoder(belief) for name, decoder in zip(self.decodes, self.decoders, strict=True)}
 
     def act(self, belief: Belief, noise: Tensor | None = None) -> Tensor:
