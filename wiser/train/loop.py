@@ -24,6 +24,7 @@ from wiser.train.log import Log
 from wiser.train.memory import keep_freed_memory
 from wiser.train.replay import Replay
 from wiser.train.score import evaluate
+from wiser.train.variants import find_variant
 from wiser.train.warmstart import carry_over, start_at_mean
 from wiser.worldmodel.dreamer import DreamerConfig, DreamerV3
 from wiser.worldmodel.store import load
@@ -34,7 +35,8 @@ Report = Callable[[dict[str, Any]], None]
 def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
     sensors, actions = describe(config)
-    changes = {"fusion": config.fusion} | ({"tower": config.tower} if config.tower else {})
+    changes = {"fusion": config.fusion, **find_variant(config.variant).shape}
+    changes |= {"tower": config.tower} if config.tower else {}
     shape = DreamerConfig.of_size(config.size, sensors, actions, **changes)
     model = DreamerV3(shape, seed=config.seed).to(config.device)
     if config.start:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -14,6 +15,9 @@ from wiser.worldmodel.protocol import unit_image
 
 class Variant(Part):
     """What happens to the encoder's input; terms and modules of its own are a `Part`'s."""
+
+    shape: ClassVar[Mapping[str, Any]] = {}
+    """What it asks of the model: fields of `DreamerConfig`."""
 
     def show(self, obs: Mapping[str, Tensor], generator: torch.Generator) -> Seen:
         """What the encoder sees of each sensor's readings (B, T, *shape): here everything, as it is."""
@@ -34,6 +38,12 @@ class Dropout(Variant):
         return Seen(obs, dropout_masks(shape, len(obs), generator))  # (B, T, N)
 
 
+class Tokens(Dropout):
+    """The same, with a learned token for each sensor that is left out: RME as its own paper means it."""
+
+    shape: ClassVar[Mapping[str, Any]] = {"missing": "token"}
+
+
 class Augmented(Variant):
     """Every sensor, with Gaussian noise on the images."""
 
@@ -44,7 +54,12 @@ class Augmented(Variant):
         return super().show(noisy, generator)
 
 
-VARIANTS: dict[str, type[Variant]] = {"base": Base, "dropout": Dropout, "augmented": Augmented}
+VARIANTS: dict[str, type[Variant]] = {
+    "base": Base,
+    "dropout": Dropout,
+    "tokens": Tokens,
+    "augmented": Augmented,
+}
 """By the name that `TrainConfig.variant` gives. Add your own."""
 
 
