@@ -62,7 +62,8 @@ def test_what_is_masked_has_no_influence_and_the_token_has() -> None:
 def test_tokens_learn_where_sensors_are_left_out() -> None:
     model = tiny.model(SENSORS, missing="token").requires_grad_(True)
     prior, obs = prior_and_obs(model)
-    model.infer(prior, model.embed(obs), torch.tensor([[[False, False, True]]]).expand(3, 1, 3))[..., 0].sum().backward()
+    mask = torch.tensor([[[False, False, True]]]).expand(3, 1, 3)
+    model.infer(prior, model.embed(obs), mask)[..., 0].sum().backward()
     assert float(model.fusion.tokens[0].grad.abs().sum()) > 0
     assert float(model.fusion.vectors.token.grad.abs().sum()) > 0
     assert float(model.fusion.tokens[1].grad.abs().sum()) == pytest.approx(0, abs=1e-6), "it was there"

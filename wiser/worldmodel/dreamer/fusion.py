@@ -1,9 +1,9 @@
 """From sensors to the first posterior layer, for any subset of trusted sensors.
 
 That layer is linear in the concatenated features, so its pre-activation is a sum of one term per tower. A masked
-sensor is a zero reading, or has a learned token instead of features. With one tower per image the term of a masked one is a constant, and every subset costs one
-small matrix product, `masks (K, N) @ deltas (N, H)`; those towers run once, whatever K is. Vectors share one tower, as
-in DreamerV3, which is small enough to run once per subset.
+sensor is a zero reading, or a learned token in place of its features. With one tower per image the term of a masked
+one is a constant, and every subset costs one small matrix product, `masks (K, N) @ deltas (N, H)`; those towers run
+once, whatever K is. Vectors share one tower, as in DreamerV3, which is small enough to run once per subset.
 """
 
 from __future__ import annotations
