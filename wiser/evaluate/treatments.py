@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import cv2
@@ -71,7 +70,7 @@ class Treatment:
         if judge.needs:
             content.append(calibration.digest if calibration else None)
         if isinstance(judge, Equipped):
-            content += [content_of(file) for file in judge.files(agent)]
+            content += [hashlib.sha256(file.read_bytes()).hexdigest() for file in judge.files(agent)]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def prepare(self, obs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -123,14 +122,6 @@ def median_filter(images: NDArray[Any]) -> NDArray[Any]:
     return np.stack([cv2.medianBlur(image, 3)[1:-1, 1:-1] for image in framed]).reshape(images.shape)
 
 
-def content_of(file: Path) -> str:
-    """Digest of a file of weights; a ValueError says that there is none."""
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise ValueError(f"cannot read the weights {file}: {error.strerror}") from error
-
-
 def _judge(described: Any) -> str | Judge:
     """A judge by name, or by name and settings."""
     if not isinstance(described, Mapping):
@@ -151,10 +142,14 @@ def _told(judge: str | Judge, name: str, settings: Any) -> Judge:
 
 def _read(settings: str) -> Any:
     """KEY=VALUE,KEY=VALUE as a mapping."""
+    text, count = re.subn(r"(^|,)(\w+)=", r"\1\2: ", settings)
     try:
-        return yaml.safe_load("{" + re.sub(r"(^|,)\s*(\w+)=", r"\1\2: ", settings) + "}")
-    except yaml.YAMLError as error:
-        raise ValueError(f"settings are KEY=VALUE,KEY=VALUE, values as in YAML; got {settings!r}") from error
+        values = yaml.safe_load(f"{{{text}}}")
+    except yaml.YAMLError:
+        values = {}
+    if not count or len(values) != count:
+        raise ValueError(f"settings of a judge are KEY=VALUE,KEY=VALUE, values as in YAML; got {settings!r}")
+    return values
 
 
 def _plain(settings: Any) -> Any:

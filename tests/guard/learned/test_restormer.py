@@ -37,6 +37,8 @@ def peer() -> type[nn.Module]:
         package = ModuleType(name)
         package.__path__ = [str(home.joinpath(*name.split(".")[1:]))]
         sys.modules[name] = package
+    files = sys.modules["deepinv.utils.io"] = ModuleType("deepinv.utils.io")
+    files.DownloadError = OSError
     try:
         return importlib.import_module("deepinv.models.restormer").Restormer
     finally:

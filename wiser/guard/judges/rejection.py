@@ -92,7 +92,7 @@ class Rejection:
     def files(self, model: WorldModel) -> tuple[Path, ...]:
         """Weights that decide along with the model's."""
         parts = [*(test.score.measure for test in self.tests), self.mending and self.mending.repair]
-        return tuple(part.file(model) for part in parts if isinstance(part, Learned))
+        return tuple(part.found(model) for part in parts if isinstance(part, Learned))
 
     def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Rejector:
         """Find weights and thresholds; raises where one is neither given nor there, and without a decoder it needs."""

@@ -40,15 +40,19 @@ class Learned:
         """Whether there are weights."""
         return (self.path is not None or model.folder is not None) and self.file(model).is_file()
 
-    def ready(self, model: WorldModel) -> Callable[[Look], Any]:
-        """The function, with its weights."""
+    def found(self, model: WorldModel) -> Path:
+        """Where the weights are; a ValueError says how to get some where there are none."""
         file = self.file(model)
         if not file.is_file():
             raise ValueError(
                 f"no weights of {self.name} at {file}: `wiser learn {self.name} AGENT ENV` makes them, "
                 f"or name a file, {self.name}@FILE"
             )
-        return self.load(file, model)
+        return file
+
+    def ready(self, model: WorldModel) -> Callable[[Look], Any]:
+        """The function, with its weights."""
+        return self.load(self.found(model), model)
 
 
 def corruption(path: Path, model: WorldModel) -> Callable[[Look], Tensor]:
