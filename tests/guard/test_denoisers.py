@@ -18,7 +18,8 @@ SMALL = {"width": 4, "blocks": [1, 1, 1, 1], "refinement": 1, "heads": [1, 1, 1,
 
 def look_at(model, obs: dict[str, torch.Tensor]) -> Look:
     rows = len(obs["camera"])
-    prior = model.predict(model.initial(rows), torch.zeros(rows, 5), torch.ones(rows, dtype=torch.bool))
+    start = model.initial(rows)
+    prior = model.predict(start, start.deter.new_zeros(rows, 5), torch.ones(rows, dtype=torch.bool))
     return Look(model, prior, obs, model.embed(obs), torch.ones(rows, len(model.sensors), dtype=torch.bool))
 
 

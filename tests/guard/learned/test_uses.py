@@ -27,7 +27,7 @@ def bright_is_corrupted(channels: int = 3) -> ResNet18:
             if isinstance(module, torch.nn.BatchNorm2d):
                 module.running_var.fill_(1.0 - module.eps)
                 module.weight.fill_(1.0)
-        network.conv1.weight[0, :, 3, 3] = 1 / channels  # brightness in the first channel ...
+        network.conv1.weight[0, 0, 3, 3] = 1.0  # brightness in the first channel ...
         for stage in (network.layer1, network.layer2, network.layer3, network.layer4):
             if stage[0].downsample is not None:
                 stage[0].downsample[0].weight[0, 0] = 1.0  # ... goes around all blocks
