@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from wiser.cli import run
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
@@ -38,3 +40,15 @@ def test_own_fault_and_own_judge() -> None:
     assert foggy[2].score != foggy[0].score
     judged = example("own_judge")["main"](episodes=2)
     assert [row.treatment for row in judged] == ["none", "greedy", "resentful"] * 2
+
+
+def test_own_score_and_denoiser(monkeypatch, capsys) -> None:
+    found = example("own_score")
+    judged = found["main"](episodes=2)
+    assert [row.treatment for row in judged] == ["none", "reject", "own"] * 2
+    assert judged[5].score != judged[3].score, "it decides otherwise than nobody"
+    monkeypatch.chdir(EXAMPLES)
+    named = "reject:score=own_score:dull,denoiser=own_score:stretched,transitions=keep"
+    words = "eval stop-sign/single StopSign --fault glare --proportion 0.75 --intensity 0.8 --episodes 2 --treatments"
+    assert run([*words.split(), "none", named]) == 0
+    assert named in " ".join(capsys.readouterr().out.split())

@@ -77,6 +77,25 @@ CASES = {
         calibrate stop-sign/dropout StopSign --seed -1 => seed must be at least 0
         calibrate stop-sign/dropout StopSign --out notes.txt/x.json => notes.txt
         [Ctrl-C after 1.5] calibrate stop-sign/dropout StopSign --out x.json => Stopped.
+        calibrate stop-sign/dropout StopSign --scores charm => unknown score 'charm'
+        eval stop-sign/single StopSign --treatments reject:score=charm => unknown score 'charm'
+        eval stop-sign/single StopSign --treatments reject:denoiser=nowhere:mine => No module named 'nowhere'
+        eval stop-sign/single StopSign --treatments reject:score=resnet18@x.pth => no weights of resnet18 at x.pth
+        eval stop-sign/single StopSign --treatments reject:score=resnet18@notes.txt => notes.txt
+        eval stop-sign/single StopSign --treatments reject:score => KEY=VALUE
+        eval stop-sign/single StopSign --treatments reject:wings=2 => unknown fields ['wings']
+        learn => WHAT
+        learn wings stop-sign/single StopSign => wings
+        learn resnet18 nobody StopSign => no model at 'nobody'
+        learn resnet18 stop-sign/dropout StopSign => its images are birdeye_gt
+        learn resnet18 stop-sign/dropout StopSign --sensor radar => no image 'radar'
+        learn resnet18 stop-sign/single StopSign --frames 0 => frames must be at least 1
+        learn resnet18 stop-sign/single StopSign --seed -1 => seed must be at least 0
+        learn resnet18 stop-sign/single StopSign --network wings=2 => resnet18 has no settings ['wings']
+        learn restormer stop-sign/single StopSign --network width=3 => width is a multiple of 2
+        learn resnet18 stop-sign/single StopSign --out notes.txt/x => notes.txt
+        learn resnet18 stop-sign/single CartPole-v1 --network width=2 => birdeye_wpt
+        [Ctrl-C after 3] learn resnet18 stop-sign/single StopSign --out weights => Stopped.
     """,
     "demo, drive, faults and cockpit": """
         demo --agent nobody => no model at 'nobody'

@@ -20,6 +20,7 @@ COMMANDS = {
     "drive": ("wiser.commands.drive:drive", "film the scripted expert of an environment"),
     "eval": ("wiser.commands.evaluate:evaluate", "drive episodes with an agent and compare ways to treat its sensors"),
     "faults": ("wiser.commands.faults:faults", "draw every way in which sensors fail"),
+    "learn": ("wiser.commands.learn:learn", "train a score or a denoiser for rejection, kept beside an agent"),
     "report": ("wiser.commands.report:report", "figures, tables and a page from sweeps"),
     "sweep": ("wiser.commands.sweep:sweep", "run a grid of tasks, disturbances and contenders; resumable"),
     "train": ("wiser.commands.train:train", "train an agent, or go on with a run"),

@@ -7,10 +7,7 @@ import torch
 import wiser
 from tests import tiny
 from wiser.guard import Calibration, CalibrationError, Guard, Mode, Rejection
-from wiser.guard.denoisers import prior_interpolation
 from wiser.guard.look import Look, reconstruction_error
-from wiser.worldmodel.latents import one_hot_mode
-from wiser.worldmodel.protocol import Belief
 
 SENSORS = (tiny.image("camera"), tiny.image("thermal"), tiny.vector("speed"))
 
@@ -39,15 +36,6 @@ def test_a_wild_reading_of_an_unused_sensor_changes_nothing() -> None:
     mask = torch.tensor([[True, True, False]]).expand(3, -1)
     wild = Look(model, look.prior, {**look.obs, "speed": torch.full((3, 3), 3e38)}, look.features, mask)
     assert torch.equal(reconstruction_error(wild, look.belief), reconstruction_error(look.trusting(mask), look.belief))
-
-
-def test_interpolation_is_half_way_to_the_expected_reading() -> None:
-    model = tiny.model(SENSORS)
-    look = look_at(model)
-    expected = model.decode(Belief(look.prior.deter, one_hot_mode(look.prior.logprobs)))
-    repaired = prior_interpolation(look)
-    torch.testing.assert_close(repaired["camera"], (look.obs["camera"] / 255 + expected["camera"]) / 2)
-    torch.testing.assert_close(repaired["speed"], (look.obs["speed"] + expected["speed"]) / 2)
 
 
 def run(guard: Guard, steps: int = 4) -> list[int]:

@@ -16,7 +16,7 @@ SETTINGS = {
     "random once": RandomMask(redraw=False),
     "reject": Rejection(tau=0.29),
     "reject reference": Rejection(tau=0.29, transitions="reference"),
-    "reject surprise": Chain(Greedy(), Rejection(score="surprise", tau=1.5, denoiser="interpolation")),
+    "reject surprise": Chain(Greedy(), Rejection(score="surprise", tau=1.5, denoiser="interpolate")),
 }
 
 

@@ -7,6 +7,7 @@ from scipy import stats
 
 from tests import tiny
 from wiser.train.config import TrainConfig
+from wiser.train.loop import build_model
 from wiser.train.unroll import Seen
 from wiser.train.variants import VARIANTS, Variant, find_variant
 
@@ -32,9 +33,10 @@ def test_every_sensor_is_seen_without_dropout(variant: str) -> None:
     assert masks.all()
 
 
-def test_dropout_is_algorithm_1_at_every_step() -> None:
+@pytest.mark.parametrize("variant", ["dropout", "tokens"])
+def test_dropout_is_algorithm_1_at_every_step(variant: str) -> None:
     """u ~ Uniform{0..N-1} sensors are masked, any of them: never all."""
-    masks = shown(numbers(100, 80), "dropout").masks
+    masks = shown(numbers(100, 80), variant).masks
     masked = (~masks).sum(-1).flatten().numpy()
     counts = np.bincount(masked, minlength=5)
     assert counts[4] == 0
@@ -50,7 +52,7 @@ def observations() -> dict[str, torch.Tensor]:
     }
 
 
-@pytest.mark.parametrize("variant", ["base", "dropout"])
+@pytest.mark.parametrize("variant", ["base", "dropout", "tokens"])
 def test_readings_are_left_alone_without_augmentation(variant: str) -> None:
     obs = observations()
     assert shown(obs, variant).obs is obs
@@ -75,7 +77,7 @@ def test_augmentation_is_normal_noise_of_a_strength_drawn_for_every_frame(std: f
 
 
 def test_variants_go_by_name_and_more_can_be_added(monkeypatch) -> None:
-    with pytest.raises(ValueError, match="no variant 'wings'; there are augmented, base, dropout"):
+    with pytest.raises(ValueError, match="no variant 'wings'; there are augmented, base, dropout, tokens"):
         find_variant("wings")
 
     class Wings(Variant):
@@ -83,3 +85,9 @@ def test_variants_go_by_name_and_more_can_be_added(monkeypatch) -> None:
 
     monkeypatch.setitem(VARIANTS, "wings", Wings)
     assert find_variant("wings") is Wings
+
+
+def test_only_the_variant_with_tokens_asks_for_a_model_that_has_some() -> None:
+    settings = {"env": "CartPole-v1", "size": "nano"}
+    for variant, missing in (("base", "zero"), ("dropout", "zero"), ("tokens", "token")):
+        assert build_model(TrainConfig(variant=variant, **settings)).config.missing == missing

@@ -10,8 +10,9 @@ from safetensors.torch import load_file, save_file
 import wiser
 from tests import tiny
 from wiser.guard import Guard
+from wiser.weights import ModelError, digest_of, sha256
 from wiser.worldmodel import store
-from wiser.worldmodel.store import CONFIG, WEIGHTS, ModelError
+from wiser.worldmodel.store import CONFIG, WEIGHTS
 
 SENSORS = (tiny.image("camera"), tiny.vector("speed"))
 
@@ -96,8 +97,8 @@ def rewrite(folder, change) -> None:
     """Change the tensors and forge a matching digest, as a foreign tool would."""
     weights = load_file(folder / WEIGHTS)
     change(weights)
-    config = store._sha256((folder / CONFIG).read_bytes())
-    metadata = {"format": store.FORMAT, "config": config, "digest": store._digest(weights)}
+    config = sha256((folder / CONFIG).read_bytes())
+    metadata = {"format": store.FORMAT, "config": config, "digest": digest_of(weights)}
     save_file(weights, folder / WEIGHTS, metadata)
 
 

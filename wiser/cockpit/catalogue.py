@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wiser.envs.domain import find_task, known_tasks
-from wiser.evaluate.treatments import find_treatment
+from wiser.evaluate.treatments import TREATMENTS, find_treatment
 from wiser.guard.blindness import BlindLimit, blind_steps
 from wiser.rollout import home_of
 from wiser.worldmodel.store import SHIPPED, find, shipped
@@ -55,14 +55,20 @@ def _shipped() -> dict[str, str]:
     return {name: home_of(SHIPPED / name) or "" for name in shipped()}
 
 
+def _treatments() -> dict[str, str]:
+    return {name: treatment.about for name, treatment in TREATMENTS.items()}
+
+
 @dataclass
 class Catalogue:
-    """The environments and agents that the page offers."""
+    """The environments, agents and treatments that the page offers."""
 
     envs: dict[str, str] = field(default_factory=_titles)
     """{Gymnasium id: its name in words}."""
     agents: dict[str, str] = field(default_factory=_shipped)
     """{name or folder: the environment it was trained in, empty if not known}."""
+    treatments: dict[str, str] = field(default_factory=_treatments)
+    """{name: what it does}."""
 
     def choose(
         self,
@@ -81,6 +87,8 @@ class Catalogue:
         env = find_task(env or home).env
         agent = agent or self.agent_for(env)
         self.envs.setdefault(env, find_task(env).title)
+        for treatment in (left, right):
+            self.treatments.setdefault(treatment, find_treatment(treatment).about)
         return Choice(env, agent, left, right, seed, blind_limit, env_options or {})
 
     def agent_for(self, env: str) -> str:

@@ -44,8 +44,9 @@ class Orders:
 
     def _choose(self, order: Order) -> Deed:
         wanted: Order = {name: str(order[name]) for name in ("env", "agent", "left", "right") if name in order}
-        for name, offered in (("env", self.catalogue.envs), ("agent", self.catalogue.agents)):
-            if name in wanted and wanted[name] not in offered:
+        for name in wanted:
+            offered = {"env": self.catalogue.envs, "agent": self.catalogue.agents}.get(name, self.catalogue.treatments)
+            if wanted[name] not in offered:
                 raise ValueError(f"no {name} {wanted[name]!r} is offered; there are {', '.join(offered)}")
         if "env" in wanted and "agent" not in wanted:
             wanted["agent"] = self.catalogue.agent_for(wanted["env"])

@@ -28,7 +28,6 @@ from wiser.cockpit.door import Door
 from wiser.cockpit.orders import Orders
 from wiser.cockpit.simulation import Simulation
 from wiser.cockpit.viewer import Viewer
-from wiser.evaluate.treatments import TREATMENTS
 from wiser.faults import FAULTS
 from wiser.record import export
 from wiser.record.export import FORMS
@@ -78,7 +77,7 @@ def greet(catalogue: Catalogue) -> str:
             "kind": "catalogue",
             "envs": catalogue.envs,
             "agents": catalogue.agents,
-            "treatments": {name: treatment.about for name, treatment in TREATMENTS.items()},
+            "treatments": catalogue.treatments,
             "faults": {name: fault.description for name, fault in FAULTS.items()},
             "forms": [suffix.removeprefix(".") for suffix in forms],
         }

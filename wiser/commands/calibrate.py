@@ -18,6 +18,7 @@ def calibrate(
     rows: int = 16,
     steps: int = 1000,
     beginnings: int = 256,
+    scores: tuple[str, ...] = (),
     seed: int | None = None,
     env_options: Options = NO_OPTIONS,
     out: Path | None = None,
@@ -31,6 +32,7 @@ def calibrate(
         rows: environments driven side by side.
         steps: steps of each of them.
         beginnings: episodes that are begun besides, for statistics of first frames.
+        scores: of your own to record besides those that go by a name: package.module:NAME, or NAME@FILE with weights.
         seed: of the first episode; by default those that nothing else uses.
         env_options: what to tell the environment, each value as YAML has it.
         out: folder or file to write instead of the agent's own folder.
@@ -39,6 +41,7 @@ def calibrate(
     from wiser import rollout, seeds
     from wiser.checks import check_file, check_folder
     from wiser.envs.domain import find_task
+    from wiser.guard.scores import known_scores
     from wiser.threads import use_threads
     from wiser.worldmodel.store import load
 
@@ -47,7 +50,8 @@ def calibrate(
     where = out or model.folder
     check_folder(where) if where.is_dir() else check_file(where)
     rollout.mention_home(model, task.env)
-    found = rollout.calibrate(model, task.env, rows, steps, beginnings, first, options=env_options)
+    names = [*known_scores(model), *scores] if scores else None
+    found = rollout.calibrate(model, task.env, rows, steps, beginnings, first, scores=names, options=env_options)
     found.save(where)
     frames = f"{rows * steps} frames and {beginnings} beginnings"
     Console().print(f"{agent}: {len(found.scores)} scores, {frames}: {where}", highlight=False, soft_wrap=True)

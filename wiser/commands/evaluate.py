@@ -41,7 +41,8 @@ def evaluate(
         agent: a shipped agent or a model folder.
         env: a task (FourLane, StopSign, ...) or a Gymnasium id, also in the form package.module:Name-v0.
         treatments: of the sensors: none, greedy, exhaustive, calibrated, witnesses, random, median, reject,
-            reject-reference, predict, or auto: the best the agent has a calibration for.
+            reject-reference, predict, or auto: the best the agent has a calibration for. Settings of a judge follow its
+            name: reject:score=resnet18,denoiser=restormer.
         fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
         broken: how many fail, drawn for each episode; 1 by default.
         intensity: how badly; 0 is clean, 1 severe.

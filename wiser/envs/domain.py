@@ -6,18 +6,16 @@ nothing needs a description to be trained, broken, guarded and compared. `regist
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any, Literal, Protocol
 
 import gymnasium as gym
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 from numpy.typing import NDArray
 
+from wiser.modules import import_from_here
 from wiser.names import perhaps
 
 Rows = VectorEnv[Any, Any, Any]
@@ -161,9 +159,7 @@ def _split(env: str) -> tuple[str, str]:
 
 def _import(module: str) -> None:
     if module:
-        if os.getcwd() not in sys.path:
-            sys.path.append(os.getcwd())
-        import_module(module)
+        import_from_here(module)
 
 
 def _described(name: str) -> tuple[Domain, Task | None]:

@@ -29,6 +29,7 @@ CONTENDERS: dict[str, Contender] = {
     "augmented": Contender("augmented", about="trained with Gaussian noise on its input, every sensor trusted"),
     "dropout": Contender("dropout", about="trained with sensor dropout, every sensor trusted"),
     "rme": Contender("dropout", "random", about="trained with sensor dropout, a random mask at every step"),
+    "rme-tokens": Contender("tokens", about="trained with sensor dropout and learned missing tokens, nothing masked"),
     "confident": Contender("dropout", "greedy", about="trained with sensor dropout, greedy selection by surprise"),
     "exhaustive": Contender("dropout", "exhaustive", about="trained with sensor dropout, the best of all subsets"),
     "calibrated": Contender("dropout", "calibrated", about="trained with sensor dropout, every sensor that is usual"),

@@ -86,7 +86,7 @@ class Stress:
         tried = list(track(search(score, space, tries, rng), f"{name:12s}", tries, transient=True))
         found = min(tried, key=lambda one: one.score)
         scenario = replace(found.scenario, seed=seed + UNSEEN)
-        self._write(out / f"{name}.yaml", name, scenario)
+        self._write(out / f"{name.replace('/', '-')}.yaml", name, scenario)  # settings may name a file
         console = Console()
         console.print(f"{name}: {describe(scenario)}, {space.length} steps; {found.score:.0f} in the search",
                       highlight=False, soft_wrap=True)  # fmt: skip

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import cv2
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
 from wiser.checks import check_fields
 from wiser.envs.domain import Rows, domain_of
-from wiser.guard import AUTO, Guard, Health, Judge, Rejection, find_judge, judge_by_name, preferred_judge
+from wiser.guard import AUTO, Equipped, Guard, Health, Judge, Rejection, find_judge, judge_by_name, preferred_judge
 from wiser.guard.blindness import HORIZON, BlindLimit, blind_steps
 from wiser.guard.calibration import beside
 from wiser.names import perhaps
@@ -59,7 +61,7 @@ class Treatment:
         )
 
     def digest(self, agent: WorldModel) -> str:
-        """Digest of everything that decides how this agent's sensors are treated: settings, and thresholds if any."""
+        """Digest of everything that decides how this agent's sensors are treated: settings, thresholds, weights."""
         judge, calibration = find_judge(self.judge, agent)
         limit = blind_steps(
             self.blind_limit, beside(agent.folder, agent.digest) if self.blind_limit == HORIZON else None
@@ -67,6 +69,8 @@ class Treatment:
         content = [_plain(judge), self.median, _plain(self.health), limit]
         if judge.needs:
             content.append(calibration.digest if calibration else None)
+        if isinstance(judge, Equipped):
+            content += [hashlib.sha256(file.read_bytes()).hexdigest() for file in judge.files(agent)]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def prepare(self, obs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -92,12 +96,17 @@ TREATMENTS: dict[str, Treatment] = {
 
 
 def find_treatment(name: str | Treatment) -> Treatment:
-    """Look a treatment up, or pass one on; an unknown name is a ValueError that lists the known ones."""
+    """Look a treatment up, or pass one on; an unknown name is a ValueError that lists the known ones.
+
+    Its judge may be told more: `reject:score=surprise,denoiser=null`, values as YAML has them.
+    """
     if isinstance(name, Treatment):
         return name
-    if name not in TREATMENTS:
-        raise ValueError(f"unknown treatment {name!r}{perhaps(name, TREATMENTS)}; there are {', '.join(TREATMENTS)}")
-    return TREATMENTS[name]
+    bare, colon, settings = name.partition(":")
+    if bare not in TREATMENTS:
+        raise ValueError(f"unknown treatment {bare!r}{perhaps(bare, TREATMENTS)}; there are {', '.join(TREATMENTS)}")
+    found = TREATMENTS[bare]
+    return replace(found, judge=_told(found.judge, bare, _read(settings)), about="") if colon else found
 
 
 def resolve_name(name: str, agent: WorldModel) -> str:
@@ -120,10 +129,27 @@ def _judge(described: Any) -> str | Judge:
     if len(described) != 1:
         raise ValueError(f"a judge with settings is {{name: {{setting: value}}}}, got {dict(described)}")
     ((name, settings),) = described.items()
-    judge = judge_by_name(name)
+    return _told(name, name, settings)
+
+
+def _told(judge: str | Judge, name: str, settings: Any) -> Judge:
+    """A judge with some settings of its own."""
+    judge = judge_by_name(judge)
     check_fields(type(judge), settings, f"judge {name!r}")
     changed: Judge = replace(judge, **settings)  # type: ignore[type-var]
     return changed
+
+
+def _read(settings: str) -> Any:
+    """KEY=VALUE,KEY=VALUE as a mapping."""
+    text, count = re.subn(r"(^|,)(\w+)=", r"\1\2: ", settings)
+    try:
+        values = yaml.safe_load(f"{{{text}}}")
+    except yaml.YAMLError:
+        values = {}
+    if not count or len(values) != count:
+        raise ValueError(f"settings of a judge are KEY=VALUE,KEY=VALUE, values as in YAML; got {settings!r}")
+    return values
 
 
 def _plain(settings: Any) -> Any:

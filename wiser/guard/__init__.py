@@ -6,6 +6,7 @@
 
 from wiser.guard.calibrate import Calibrator
 from wiser.guard.calibration import Calibration, CalibrationError
+from wiser.guard.denoisers import DENOISERS, Denoiser
 from wiser.guard.guard import Guard
 from wiser.guard.health import Health
 from wiser.guard.judges import (
@@ -13,6 +14,7 @@ from wiser.guard.judges import (
     JUDGES,
     Calibrated,
     Chain,
+    Equipped,
     Evidence,
     Exhaustive,
     Greedy,
@@ -32,6 +34,7 @@ from wiser.guard.verdict import Level, Mode, Verdict
 
 __all__ = [
     "AUTO",
+    "DENOISERS",
     "JUDGES",
     "SCORES",
     "Calibrated",
@@ -39,6 +42,8 @@ __all__ = [
     "CalibrationError",
     "Calibrator",
     "Chain",
+    "Denoiser",
+    "Equipped",
     "Evidence",
     "Exhaustive",
     "Greedy",

@@ -1,4 +1,4 @@
-"""Scores by name: how odd the readings of a step are. Rejection judges by them, calibrations record them.
+"""Scores by name, M of the paper: how odd the readings of a step are. Rejection goes by them, calibrations record them.
 
 >>> SCORES["darkness"] = Score(lambda look: -look.obs["camera"].float().flatten(1).mean(1))
 >>> calibrate(model, step, rows=16, steps=1000, scores=("darkness",)).save(folder)
@@ -7,29 +7,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
+from wiser.guard import plugins
+from wiser.guard.learned import Learned, corruption
 from wiser.guard.look import Look, reconstruction_error
 from wiser.worldmodel.protocol import Sensor, WorldModel
+
+Measure = Callable[[Look], Tensor]
+"""Maps a look to (B,); higher is worse."""
 
 
 @dataclass(frozen=True)
 class Score:
     """One number per row for the sensors in use, and what it is called for a single one."""
 
-    measure: Callable[[Look], Tensor]
-    """Maps a look to (B,); higher is worse."""
+    measure: Measure | Learned
+    """What it is, or what it will be once its weights are found."""
     alone: str | None = None
     """Its name where one sensor alone is in use, which a calibration then records for each; None = it does not."""
     decodes: bool = False
     """Whether it compares readings with decoded ones: there is none of models and sensors without a decoder."""
+    tau: float | None = None
+    """Threshold that it brings along; None = calibrated."""
 
     def singles(self, sensors: tuple[Sensor, ...]) -> list[str]:
         """What a calibration calls this score of each sensor alone; empty if it has none."""
         return [f"{self.alone}/{sensor.name}" for sensor in sensors] if self.alone else []
+
+    def ready(self, model: WorldModel) -> Measure:
+        """What to measure of a look."""
+        return self.measure.ready(model) if isinstance(self.measure, Learned) else self.measure
+
+    def possible(self, model: WorldModel) -> bool:
+        """Whether the model can give it, and its weights are there."""
+        there = self.measure.there(model) if isinstance(self.measure, Learned) else True
+        return there and bool(model.decodes or not self.decodes)
 
 
 def in_context_surprise(look: Look) -> Tensor:
@@ -51,22 +68,36 @@ SCORES: dict[str, Score] = {
     "surprise": Score(in_context_surprise, alone="isolated_surprise"),
     "reconstruction": Score(context_free_reconstruction, alone="reconstruction", decodes=True),
     "context": Score(in_context_reconstruction, decodes=True),
+    "resnet18": Score(Learned("resnet18", corruption), tau=math.log(2)),
 }
 """Those that go by a name. Add your own."""
 
 
+def find_score(name: str) -> Score:
+    """Look a name up, in any of the forms of `plugins`; an unknown one is a ValueError that lists the known ones."""
+    found, weights = plugins.find("score", SCORES, name)
+    score = found if isinstance(found, Score) else Score(found)
+    if weights is None:
+        return score
+    if not isinstance(score.measure, Learned):
+        raise ValueError(f"score {name.partition('@')[0]!r} has no weights: leave out @{weights}")
+    return replace(score, measure=replace(score.measure, path=weights))
+
+
 def known_scores(model: WorldModel, names: Iterable[str] | None = None) -> dict[str, Score]:
-    """Look names up, or find all scores that the model can give. One that it cannot give is a ValueError."""
+    """Look names up, or find all scores that the model can give, with their weights if they have some.
+
+    One that it cannot give is a ValueError.
+    """
     if names is None:
-        return {name: score for name, score in SCORES.items() if is_given(model, name)}
-    found = {}
-    for name in names:
-        if name not in SCORES:
-            raise ValueError(f"unknown score {name!r}; there are {', '.join(SCORES)}")
-        if not is_given(model, name):
+        everything = {name: find_score(name) for name in (*SCORES, *plugins.installed_names("score"))}
+        found = {name: score for name, score in everything.items() if score.possible(model)}
+    else:
+        found = {name: find_score(name) for name in names}
+    for name, score in found.items():
+        if score.decodes and not model.decodes:
             raise ValueError(f"this model has no decoder, so that score {name!r} cannot be measured: leave it out")
-        found[name] = SCORES[name]
-    return found
+    return {name: replace(score, measure=score.ready(model)) for name, score in found.items()}
 
 
 def is_given(model: WorldModel, name: str) -> bool:
@@ -76,11 +107,12 @@ def is_given(model: WorldModel, name: str) -> bool:
 
 def measure_scores(look: Look, scores: dict[str, Score]) -> dict[str, Tensor]:
     """What a calibration records of one look, (B,) each: every score of all sensors, and of each sensor alone."""
-    found = {name: score.measure(look) for name, score in scores.items()}
+    measures = {name: score.ready(look.model) for name, score in scores.items()}
+    found = {name: measure(look) for name, measure in measures.items()}
     logprobs = look.infer(look.alone)[0]  # (B, N, S, C)
     for column, sensor in enumerate(look.model.sensors):
         single = look.trusting(look.alone[:, column], logprobs[:, column])
-        for score in scores.values():
+        for name, score in scores.items():
             if score.alone and (sensor.name in look.model.decodes or not score.decodes):
-                found[f"{score.alone}/{sensor.name}"] = score.measure(single)
+                found[f"{score.alone}/{sensor.name}"] = measures[name](single)
     return found

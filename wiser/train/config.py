@@ -47,8 +47,9 @@ class TrainConfig:
     fusion: Literal["late", "channels"] = "late"
     """One tower per sensor, or images concatenated on the channel axis."""
     variant: str = "base"
-    """What happens to the encoder's input: base (nothing), dropout (Algorithm 1), augmented (added Gaussian noise),
-    hrssm (cubes of images masked, and no decoder), or one that was added to `wiser.train.variants.VARIANTS`."""
+    """What happens to the encoder's input: base (nothing), dropout (Algorithm 1), tokens (dropout, with learned tokens
+    for what is missing), augmented (added Gaussian noise), hrssm (cubes of images masked, and no decoder), or one that
+    was added to `wiser.train.variants.VARIANTS`."""
     objective: str = "ordinary"
     """What actor and critic pursue: ordinary (the return, as DreamerV3), or one that was added to
     `wiser.train.objectives.OBJECTIVES`."""

@@ -35,9 +35,9 @@ Report = Callable[[dict[str, Any]], None]
 def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
     sensors, actions = describe(config)
-    changes = {"tower": config.tower} if config.tower else {}
-    decoder = find_variant(config.variant).decodes
-    shape = DreamerConfig.of_size(config.size, sensors, actions, fusion=config.fusion, decoder=decoder, **changes)
+    changes = {"fusion": config.fusion, **find_variant(config.variant).shape}
+    changes |= {"tower": config.tower} if config.tower else {}
+    shape = DreamerConfig.of_size(config.size, sensors, actions, **changes)
     model = DreamerV3(shape, seed=config.seed).to(config.device)
     if config.start:
         carry_over(model, load(config.start))

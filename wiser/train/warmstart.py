@@ -14,6 +14,8 @@ from torch import Tensor
 
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.decoder import ConvDecoder, PatchDecoder
+from wiser.worldmodel.dreamer.encoder import blank
+from wiser.worldmodel.dreamer.fusion import LateFusion
 from wiser.worldmodel.protocol import unit_image
 
 _OUTPUT_SCALE = 0.1  # of the last layer's initial weights: deviations from the mean start small
@@ -37,23 +39,36 @@ def carry_over(model: DreamerV3, source: DreamerV3) -> None:
     """Take over the weights of an agent of the same sizes. Image towers and decoders go by their sensors' names.
 
     The agent may know more sensors; one it does not know keeps its own initial weights, and so does the tower of the
-    vectors if these are not the same ones.
+    vectors if these are not the same ones. Tokens for missing sensors begin as what a zero reading is to that agent.
     """
-    own, given = model.state_dict(), source.state_dict()
+    own, given = model.state_dict(), _zero_tokens(source) | source.state_dict()
     same_vectors = _vectors(model) == _vectors(source)
     for name, value in own.items():
         if name.startswith("fusion.vectors.") and not same_vectors:
             continue
-        match = re.match(r"(fusion\.towers|fusion\.projections|decoders)\.(\d+)\.(.*)", name)
+        match = re.match(r"(fusion\.towers|fusion\.projections|fusion\.tokens|decoders)\.(\d+)(.*)", name)
         if match:
             group, index, rest = match.groups()
             sensor, known = _owners(model, group)[int(index)], _owners(source, group)
             if sensor not in known:
                 continue
-            name = f"{group}.{known.index(sensor)}.{rest}"
+            name = f"{group}.{known.index(sensor)}{rest}"
         if name not in given or given[name].shape != value.shape:
             raise ValueError(f"cannot start from an agent of another size: {name} does not fit")
         value.copy_(given[name])
+
+
+def _zero_tokens(source: DreamerV3) -> dict[str, Tensor]:
+    """Tokens with which a model begins just as an agent does for which what is missing is a zero reading."""
+    fusion = source.fusion
+    if not isinstance(fusion, LateFusion):
+        return {}
+    like = source.posterior.from_deter.weight
+    towers = enumerate(zip(fusion.images, fusion.towers, strict=True))
+    tokens = {f"fusion.tokens.{index}": tower(blank(sensor, like)) for index, (sensor, tower) in towers}
+    if fusion.vectors is not None:
+        tokens["fusion.vectors.token"] = like.new_zeros(len(fusion.vectors.owner))
+    return tokens
 
 
 def _owners(model: DreamerV3, group: str) -> list[str]:

@@ -7,7 +7,7 @@ from wiser.guard.judges.calibrated import Calibrated
 from wiser.guard.judges.chain import Chain
 from wiser.guard.judges.exhaustive import Exhaustive
 from wiser.guard.judges.greedy import Greedy
-from wiser.guard.judges.judge import Evidence, Judge, Measuring, Meter, Ruling, Sitting
+from wiser.guard.judges.judge import Equipped, Evidence, Judge, Measuring, Meter, Ruling, Sitting
 from wiser.guard.judges.random_mask import RandomMask
 from wiser.guard.judges.rejection import Rejection
 from wiser.guard.judges.trust_all import TrustAll
@@ -20,6 +20,7 @@ __all__ = [
     "JUDGES",
     "Calibrated",
     "Chain",
+    "Equipped",
     "Evidence",
     "Exhaustive",
     "Greedy",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 
 from wiser.guard.calibration import Calibration
-from wiser.guard.judges.judge import Diagnosis, Evidence, Judge, Ruling, Sitting
+from wiser.guard.judges.judge import Diagnosis, Equipped, Evidence, Judge, Ruling, Sitting
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -22,6 +23,11 @@ class Chain:
     def needs(self) -> tuple[str, ...]:
         """What either of them needs."""
         return tuple(dict.fromkeys((*self.first.needs, *self.second.needs)))
+
+    def files(self, model: WorldModel) -> tuple[Path, ...]:
+        """Weights of either of them."""
+        equipped = [judge for judge in (self.first, self.second) if isinstance(judge, Equipped)]
+        return tuple(file for judge in equipped for file in judge.files(model))
 
     def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> ChainSitting:
         """Start both."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -84,6 +85,14 @@ class Measuring(Protocol):
         self, calibration: Calibration, frames: Mapping[str, NDArray[Any]], begin: NDArray[np.bool_]
     ) -> Mapping[str, NDArray[Any]]:
         """Statistics (T, B) by name that follow from whole runs: all `frames` (T, B), and what is usual in each."""
+
+
+@runtime_checkable
+class Equipped(Protocol):
+    """A judge that has learned: more than its settings and the model decides."""
+
+    def files(self, model: WorldModel) -> tuple[Path, ...]:
+        """Where the weights are that it uses with this model."""
 
 
 def prior_where(rows: Tensor, this: Prior, that: Prior) -> Prior:

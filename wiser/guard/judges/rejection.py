@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from wiser.guard.calibration import Calibration
-from wiser.guard.denoisers import DENOISERS, Denoiser
+from wiser.guard.denoisers import Denoiser, Repair, find_denoiser
 from wiser.guard.judges.judge import Evidence, Ruling, prior_where
+from wiser.guard.learned import Learned
 from wiser.guard.look import Look
-from wiser.guard.scores import SCORES, Score, in_context_reconstruction, is_given
+from wiser.guard.scores import SCORES, Measure, Score, find_score, in_context_reconstruction
 from wiser.guard.thresholds import Threshold
 from wiser.guard.transitions import Source, Stage, Transitions, transition_table
 from wiser.worldmodel.protocol import WorldModel
 
 EITHER, BOTH = "either", ("reconstruction", "surprise")
+CALIBRATED = "calibrated"
 
 
 @dataclass(frozen=True)
 class Rejection:
     """How to judge observations. Scores and denoisers go by name, or are callables on a `Look`."""
 
-    score: str | Callable[[Look], Tensor] = "reconstruction"
+    score: str | Measure = "reconstruction"
     """M: maps a look to one number per row; higher is worse. `either` is ours: what is normal in itself or in context
     passes; the smaller of `reconstruction` and `surprise`, each as a share of its calibrated threshold. Of a model
     without a decoder it is the surprise alone."""
-    denoiser: str | Denoiser | None = "posterior"
+    denoiser: str | Repair | None = "posterior"
     """D: maps a look to repaired readings (images as floats in [0, 1]); None = reject what is not clean."""
     transitions: Transitions = "paper"
     """State machine of the paper's text, of its published code (`reference`), or without context resets (`keep`)."""
     k: float = 5.0
     """Standard deviations above the clean mean at which calibrated thresholds lie. They follow the sensors in use, and
     first frames of episodes have their own."""
-    tau: float | None = None
-    """Threshold of M(x); None takes mean + k std from the calibration, and 1 for `either`."""
+    tau: float | Literal["calibrated"] | None = None
+    """Threshold of M(x). None takes the one that the score brings along (`resnet18`: where the classes change), or else
+    mean + k std from the calibration, as `calibrated` does in any case; of `either` it is 1."""
     tau_denoised: float | None = None
     """Threshold of M(D(x)); None = the same as `tau`."""
     tau_context: float | None = None
@@ -45,9 +48,9 @@ class Rejection:
 
     def __post_init__(self) -> None:
         transition_table(self.transitions)
-        for kind, choice, known in (("score", self.score, (*SCORES, EITHER)), ("denoiser", self.denoiser, DENOISERS)):
-            if isinstance(choice, str) and choice not in known:
-                raise ValueError(f"unknown {kind} {choice!r}; choose from {', '.join(known)} or pass a callable")
+        _ = self.tests, self.mending  # an unknown name is found now
+        if isinstance(self.tau, str) and self.tau != CALIBRATED:
+            raise ValueError(f"tau is a number, {CALIBRATED!r} or None, got {self.tau!r}")
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -59,22 +62,41 @@ class Rejection:
     def tests(self) -> tuple[Criterion, ...]:
         """What M is made of: one score, or both of `either`."""
         if self.score == EITHER:
-            return tuple(Criterion(name, SCORES[name].measure) for name in BOTH)
+            return tuple(Criterion(name, SCORES[name]) for name in BOTH)
         if isinstance(self.score, str):
-            return (Criterion(self.score, SCORES[self.score].measure, self.tau),)
-        return (Criterion(getattr(self.score, "__name__", "score"), self.score, self.tau),)
+            score = find_score(self.score)
+            return (Criterion(self.score, score, score.tau if self.tau is None else self.fixed),)
+        name = getattr(self.score, "__name__", "score")
+        return (Criterion(name, Score(self.score, alone=name), self.fixed),)
+
+    @property
+    def fixed(self) -> float | None:
+        """The threshold as a number, if it was given."""
+        return None if isinstance(self.tau, str) else self.tau
+
+    @property
+    def mending(self) -> Denoiser | None:
+        """D, if there is one."""
+        if self.denoiser is None:
+            return None
+        return find_denoiser(self.denoiser) if isinstance(self.denoiser, str) else Denoiser(self.denoiser)
 
     @property
     def context(self) -> Criterion | None:
         """What repaired readings must pass too, if the transitions ask for it; its threshold is calibrated as M's."""
         if self.transitions != "reference" or self.denoiser is None:
             return None
-        same = self.tau if self.score == "reconstruction" else None
+        same = self.fixed if self.score == "reconstruction" else None
         tau = self.tau_context if self.tau_context is not None else same
-        return Criterion("reconstruction", in_context_reconstruction, tau)
+        return Criterion("reconstruction", Score(in_context_reconstruction, "reconstruction", decodes=True), tau)
+
+    def files(self, model: WorldModel) -> tuple[Path, ...]:
+        """Weights that decide along with the model's."""
+        parts = [*(test.score.measure for test in self.tests), self.mending and self.mending.repair]
+        return tuple(part.found(model) for part in parts if isinstance(part, Learned))
 
     def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Rejector:
-        """Find the thresholds; raises where one is neither given nor calibrated, and without a decoder it needs."""
+        """Find weights and thresholds; raises where one is neither given nor there, and without a decoder it needs."""
         if not model.decodes and (asked := self._decoding(model)):
             instead = "use the judge 'predict', or Rejection(score='surprise', denoiser=None)"
             raise ValueError(f"this model has no decoder, which {asked[0]} needs: {instead}")
@@ -82,12 +104,12 @@ class Rejection:
 
     def tests_of(self, model: WorldModel) -> tuple[Criterion, ...]:
         """What M is made of with this model: of `either` what it can give."""
-        return tuple(test for test in self.tests if self.score != EITHER or is_given(model, test.name))
+        return tuple(test for test in self.tests if self.score != EITHER or test.score.possible(model))
 
     def _decoding(self, model: WorldModel) -> list[str]:
         """What of this rests on decoded readings."""
-        asked = [f"score {test.name!r}" for test in self.tests_of(model) if not is_given(model, test.name)]
-        asked += [f"denoiser {self.denoiser!r}"] if self.denoiser in DENOISERS else []
+        asked = [f"score {test.name!r}" for test in self.tests_of(model) if test.score.decodes]
+        asked += [f"denoiser {self.denoiser!r}"] if self.mending is not None and self.mending.decodes else []
         return asked + (["the context test of the reference transitions"] if self.context else [])
 
 
@@ -95,7 +117,7 @@ class Criterion(NamedTuple):
     """A score and where its threshold comes from."""
 
     name: str  # in the calibration
-    measure: Callable[[Look], Tensor]
+    score: Score
     tau: float | None = None  # None = calibrated
 
     def threshold(
@@ -109,8 +131,7 @@ class Criterion(NamedTuple):
                 f"rejection needs a threshold for {self.name!r}: pass tau=..., or a calibration "
                 "(calibration.json beside the weights, written by `calibrate`)"
             )
-        score = SCORES.get(self.name, Score(self.measure, alone=self.name))
-        return Threshold.calibrated(calibration, self.name, score.singles(model.sensors), k, device)
+        return Threshold.calibrated(calibration, self.name, self.score.singles(model.sensors), k, device)
 
 
 class Rejector:
@@ -118,17 +139,17 @@ class Rejector:
 
     def __init__(self, settings: Rejection, model: WorldModel, rows: int, calibration: Calibration | None) -> None:
         device = model.initial(1).deter.device
-        self.denoise = DENOISERS[settings.denoiser] if isinstance(settings.denoiser, str) else settings.denoiser
+        self.denoise = None if settings.mending is None else settings.mending.ready(model)
         self.table = transition_table(settings.transitions).to(device)
         self.stage = torch.zeros(rows, dtype=torch.long, device=device)
 
         def threshold(test: Criterion) -> Threshold:
             return test.threshold(model, settings.k, calibration, device)
 
-        self.tests = [(test.measure, threshold(test)) for test in settings.tests_of(model)]
+        self.tests = [(test.score.ready(model), threshold(test)) for test in settings.tests_of(model)]
         self.tau_context = threshold(settings.context) if settings.context else None
         self.relative = settings.score == EITHER
-        self.share = 1.0 if settings.tau is None else settings.tau  # of `either`
+        self.share = 1.0 if settings.fixed is None else settings.fixed  # of `either`
         self.tau_denoised = settings.tau_denoised
 
     def rule(self, evidence: Evidence) -> Ruling:

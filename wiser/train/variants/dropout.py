@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -18,6 +19,12 @@ class Dropout(Variant):
         """Some of the sensors, as they are."""
         shape = next(iter(obs.values())).shape[:2]
         return Seen(obs, dropout_masks(shape, len(obs), generator))  # (B, T, N)
+
+
+class Tokens(Dropout):
+    """The same, with a learned token for each sensor that is left out: RME as its own paper means it."""
+
+    shape: ClassVar[Mapping[str, Any]] = {"missing": "token"}
 
 
 def dropout_masks(shape: tuple[int, ...], sensors: int, generator: torch.Generator) -> Tensor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -31,7 +32,7 @@ LARGEST_GAP = 2.0
 class HRSSM(Variant):
     """Images behind cube masks, a slow target branch, and two losses in latent space instead of reconstruction."""
 
-    decodes = False
+    shape: ClassVar[Mapping[str, Any]] = {"decoder": False}
 
     def __init__(self, config: TrainConfig, model: DreamerV3) -> None:
         super().__init__(config, model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -17,8 +17,8 @@ from wiser.worldmodel.protocol import Belief
 class Variant(Part):
     """What happens to the encoder's input; terms and modules of its own are a `Part`'s."""
 
-    decodes: ClassVar[bool] = True
-    """Whether the model learns to rebuild its readings; without, it has no decoder."""
+    shape: ClassVar[Mapping[str, Any]] = {}
+    """What it asks of the model: fields of `DreamerConfig`."""
 
     def show(self, obs: Mapping[str, Tensor], generator: torch.Generator) -> Seen:
         """What the encoder sees of each sensor's readings (B, T, *shape): here everything, as it is."""

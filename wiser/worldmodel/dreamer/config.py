@@ -10,6 +10,7 @@ from wiser.names import perhaps
 from wiser.worldmodel.protocol import Actions, Sensor
 
 Tower = Literal["conv", "strided", "patch"]
+Missing = Literal["zero", "token"]
 
 # recurrent units, hidden units, classes per latent, channels of the first convolution, units of the heads
 SIZES: dict[str, dict[str, Any]] = {
@@ -56,9 +57,13 @@ class DreamerConfig:
     and matrix products: several times faster on a CPU."""
     decoder: bool = True
     """Whether readings are rebuilt from the belief. A model that does not can only be surprised."""
+    missing: Missing = "zero"
+    """What stands for a masked sensor: a zero reading as in the paper, or a learned token in place of what its tower
+    makes of a reading."""
 
     def __post_init__(self) -> None:
-        for name, known in (("fusion", ("late", "channels")), ("tower", get_args(Tower))):
+        choices = {"fusion": ("late", "channels"), "tower": get_args(Tower), "missing": get_args(Missing)}
+        for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"unknown {name} {getattr(self, name)!r}; choose from {', '.join(known)}")
         if not self.sensors:
@@ -75,6 +80,8 @@ class DreamerConfig:
                 )
         if self.fusion == "channels" and len({sensor.shape[:2] for sensor in images}) > 1:
             raise ValueError("fusion='channels' needs images of one height and width; use fusion='late'")
+        if self.fusion == "channels" and self.missing == "token":
+            raise ValueError("missing='token' needs a tower for each sensor; use fusion='late'")
 
     @classmethod
     def of_size(cls, size: str, sensors: tuple[Sensor, ...], actions: Actions, **changes: Any) -> DreamerConfig:

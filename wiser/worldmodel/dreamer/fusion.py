@@ -1,9 +1,9 @@
 """From sensors to the first posterior layer, for any subset of trusted sensors.
 
 That layer is linear in the concatenated features, so its pre-activation is a sum of one term per tower. A masked
-sensor is a zero reading. With one tower per image the term of a masked one is a constant, and every subset costs one
-small matrix product, `masks (K, N) @ deltas (N, H)`; those towers run once, whatever K is. Vectors share one tower, as
-in DreamerV3, which is small enough to run once per subset.
+sensor is a zero reading, or a learned token in place of its features. With one tower per image the term of a masked
+one is a constant, and every subset costs one small matrix product, `masks (K, N) @ deltas (N, H)`; those towers run
+once, whatever K is. Vectors share one tower, as in DreamerV3, which is small enough to run once per subset.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class VectorTower(nn.Module):
         self.names = [sensor.name for sensor in config.sensors if not sensor.is_image]
         owner = [i for i, sensor in enumerate(config.sensors) if not sensor.is_image for _ in range(sensor.size)]
         self.register_buffer("owner", torch.tensor(owner), persistent=False)
+        self.token = nn.Parameter(torch.zeros(len(owner))) if config.missing == "token" else None
         self.layers = MLP(len(owner), config.units, 3)
         self.projection = _projection(config.units, config.hidden, fan_in)
 
@@ -56,7 +57,9 @@ class VectorTower(nn.Module):
 
     def forward(self, vectors: Tensor, masks: Tensor) -> Tensor:
         """What `read` made of them (B, n of all), for subsets (B, K, N): (B, K, H)."""
-        return self.projection(self.layers(vectors[:, None] * masks[:, :, self.owner]))
+        kept = masks[:, :, self.owner]  # (B, K, n of all)
+        shown = vectors[:, None] * kept if self.token is None else torch.where(kept, vectors[:, None], self.token)
+        return self.projection(self.layers(shown))
 
 
 def _vector_tower(config: DreamerConfig, fan_in: int) -> VectorTower | None:
@@ -92,6 +95,8 @@ class LateFusion(nn.Module):
         self.feature_count = sum(sizes) + _vector_features(config)
         fan_in = config.deter + self.feature_count
         self.projections = nn.ModuleList(_projection(size, config.hidden, fan_in) for size in sizes)
+        tokens = sizes if config.missing == "token" else []
+        self.tokens = nn.ParameterList(torch.zeros(1, size) for size in tokens)  # (1, E) each
         self.vectors = _vector_tower(config, fan_in)
         columns = [i for i, sensor in enumerate(config.sensors) if sensor.is_image]
         self.register_buffer("columns", torch.tensor(columns, dtype=torch.long), persistent=False)
@@ -131,12 +136,10 @@ class LateFusion(nn.Module):
 
     def _compute_blank_terms(self) -> Tensor:
         like = next(self.parameters())
-        return torch.cat(
-            [
-                project(tower(blank(sensor, like)))
-                for sensor, tower, project in zip(self.images, self.towers, self.projections, strict=True)
-            ]
-        )
+        unseen = list(self.tokens) or [
+            tower(blank(sensor, like)) for sensor, tower in zip(self.images, self.towers, strict=True)
+        ]  # (1, E) each
+        return torch.cat([project(features) for project, features in zip(self.projections, unseen, strict=True)])
 
 
 class ChannelFusion(nn.Module):
