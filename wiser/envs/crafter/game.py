@@ -66,6 +66,11 @@ class Game(crafter.Env):  # type: ignore[misc]
         return self._player
 
     @property
+    def time(self) -> int:
+        """Steps of this episode so far."""
+        return int(self._step)
+
+    @property
     def unlocked(self) -> set[str]:
         """What the player has achieved in this episode."""
         return self._unlocked
