@@ -23,7 +23,8 @@ def sweep(
     """Run the cells of a plan that are not in its ledger yet. Stopped or killed, it goes on where it was.
 
     Presets: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi, driving-fresh-single,
-    driving-start, driving-middle, driving-lag, driving-oracle, driving-ablation, driving-base, driving-alone.
+    driving-start, driving-middle, driving-lag, driving-oracle, driving-ablation, driving-base, driving-alone, crafter,
+    crafter-depth, crafter-onset.
 
     Args:
         plan: a YAML file or a preset.

@@ -67,6 +67,15 @@ class Point:
         return [list(values.values()) for values in self.values.get(measure, {}).values() if values]
 
     @property
+    def measured(self) -> list[list[dict[str, float]]]:
+        """Per seed, what else each episode is judged by, by name."""
+        names = [name for name in self.values if name not in ("score", "length")]
+        return [
+            [{name: self.values[name][seed][env] for name in names if env in self.values[name][seed]} for env in scores]
+            for seed, scores in self.scores.items()
+        ]
+
+    @property
     def clusters(self) -> list[list[tuple[int, int]]]:
         """Seed and seed of the environment of each score in `strata`: the same episode in all settings of a task."""
         return [[(seed, env_seed) for env_seed in scores] for seed, scores in self.scores.items()]

@@ -19,6 +19,7 @@ from wiser.envs.domain import Domain, Measure, Rows, Task, Teacher, register
 
 SCORES = Path(__file__).with_name("scores.json")
 """Of a random policy and of the survivor; `python -m wiser.envs.crafter.scores` measures them."""
+AGENTS = "crafter"
 LENGTHS = {"Crafter": 10_000, "CrafterShort": 1_000}
 """Steps of the longest episode of each task: the package's own limit, and one that evaluations can wait for."""
 TITLES = {"Crafter": "Crafter", "CrafterShort": "Crafter, the first 1,000 steps"}
@@ -49,13 +50,13 @@ def survivors(env: Rows) -> Teacher | None:
 
 def crafter_score(episodes: Sequence[Mapping[str, float]]) -> float:
     """Geometric mean of the success rates of all achievements, in percent, each shifted by 1 so that none is 0."""
-    rates = [100 * np.mean([episode.get(name, 0.0) for episode in episodes]) for name in ACHIEVEMENTS]
+    rates = 100 * np.mean([[episode.get(name, 0.0) for name in ACHIEVEMENTS] for episode in episodes], axis=0)
     return float(np.expm1(np.mean(np.log1p(rates))))
 
 
 def _describe(name: str, length: int, scores: Mapping[str, Any]) -> Task:
     references = {policy: scores[name][policy]["score"] for policy in ("random", "expert") if name in scores}
-    return Task(f"wiser/{name}-v0", name, TITLES[name], length, **references)
+    return Task(f"wiser/{name}-v0", name, TITLES[name], length, AGENTS, **references)
 
 
 for _name, _length in LENGTHS.items():
@@ -66,7 +67,7 @@ register(
     Domain(
         tasks=tuple(_describe(name, length, _SCORES) for name, length in LENGTHS.items()),
         measures={
-            **{name: Measure("any", "more", name.replace("_", " ")) for name in ACHIEVEMENTS},
+            **{name: Measure("any", "more", name.replace("_", " "), detail=True) for name in ACHIEVEMENTS},
             "damage": Measure("sum", "less", "damage"),
         },
         summaries={"Crafter score": crafter_score},
