@@ -155,9 +155,7 @@ class Detection:
         steps = self.clean_steps + self.faulty_steps
         counts = (self.sensor_broken, self.sensor_hits, self.sensor_alarms, self.sensor_distrusted)
         return {
-            name: Masks(
-                _ratio(broken, steps), _ratio(hits, broken), _ratio(alarms + distrusted - hits, steps - broken)
-            )
+            name: Masks(_ratio(broken, steps), _ratio(hits, broken), _ratio(alarms + distrusted - hits, steps - broken))
             for name, broken, hits, alarms, distrusted in zip(self.sensors, *counts, strict=False)
         }
 

@@ -50,7 +50,9 @@ def table(sweep: Sweep, task: str) -> Table | None:
         found = {name: masks for name, masks in found.items() if masks}
         sensors = list(dict.fromkeys([*sensors, *(sensor for masks in found.values() for sensor in masks)]))
         if disturbance != CLEAN and found:
-            rows.append((disturbance, TRUTH, {name: _percent(m.broken) for name, m in next(iter(found.values())).items()}))
+            rows.append(
+                (disturbance, TRUTH, {name: _percent(m.broken) for name, m in next(iter(found.values())).items()})
+            )
         rows += [(disturbance, method, {k: text(m) for k, m in masks.items()}) for method, masks in found.items()]
     lines = tuple((what, method, *(cells.get(name, NOTHING) for name in sensors)) for what, method, cells in rows)
     return Table(style.spaced(task), ("disturbance", "method", *sensors), lines) if sensors else None

@@ -21,10 +21,10 @@ class CrafterEnv(gym.Env[Observation, Any]):
 
     length: steps after which an episode is cut off; the package's own limit is 10,000.
 
-    `novelty` is what is new, or None; it may be set at any time and shows from the next observation on. Every `info` has
-    the achievements so far, the health that was lost in this step (`damage`), whether the player `died`, and
-    `fault_intensity` (N,), how much a novelty affects each of `SENSORS`: its intensity where the picture differs from an
-    honest one of the same world, 0 elsewhere.
+    `novelty` is what is new, or None; it may be set at any time and shows from the next observation on. Every `info`
+    has the achievements so far, the health that was lost in this step (`damage`), whether the player `died`, and
+    `fault_intensity` (N,), how much a novelty affects each of `SENSORS`: its intensity where the picture differs from
+    an honest one of the same world, 0 elsewhere.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012

@@ -126,4 +126,3 @@ class Game(crafter.Env):  # type: ignore[misc]
         drawn = draw()
         self._world.random.set_state(state)
         return drawn
-

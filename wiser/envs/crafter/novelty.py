@@ -51,5 +51,5 @@ class Changed(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def __init__(self, env: Rows, novelty: Novelty, row: int) -> None:
         super().__init__(env)
-        made: Any = env
+        made: Any = env.unwrapped
         made.set_attr("novelty", [replace(novelty, row=row + i) for i in range(env.num_envs)])

@@ -60,9 +60,7 @@ def _towards(here: Cell, sides: list[Side], room: list[Cell]) -> str:
     cell, move = sides[0]
     start = beyond(cell, move, -1)
     return next(
-        step
-        for step in sorted(MOVES, key=lambda step: _gap(beyond(here, step), start))
-        if beyond(here, step) in room
+        step for step in sorted(MOVES, key=lambda step: _gap(beyond(here, step), start)) if beyond(here, step) in room
     )
 
 
