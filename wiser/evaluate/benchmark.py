@@ -142,10 +142,8 @@ def mean_measures(episodes: Sequence[Episode]) -> dict[str, float]:
 
 def figures_of(env: str, episodes: Sequence[Episode]) -> dict[str, str]:
     """What people are told about episodes besides their score: means that are no details, then the summaries."""
-    declared, means = measures_of(env), mean_measures(episodes)
-    told = {
-        declared[name].title: declared[name].text(mean) for name, mean in means.items() if not declared[name].detail
-    }
+    means = [(measures_of(env)[name], mean) for name, mean in mean_measures(episodes).items()]
+    told = {measure.title: measure.text(mean) for measure, mean in means if not measure.detail}
     summaries = domain_of(env).summaries.items()
     return told | {name: f"{summary([episode.measures for episode in episodes]):.1f}" for name, summary in summaries}
 

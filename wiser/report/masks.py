@@ -14,11 +14,11 @@ from wiser.report.results import Setting, Sweep
 TITLE = "Which sensors are masked"
 CLEAN, TRUTH = "none", "affected"
 EXPLAINED = (
-    "Rows called affected tell the truth: the share of the steps at which the sensor is broken, or shows something else "
-    "than it would without the novelty. It depends on what the method does next, so it is that of the first one. Other "
-    "rows: the share of these steps at which the method masks the sensor / the share of all other steps at which it "
-    "does; a single number where the sensor is never affected. All numbers of failures, intensities and proportions "
-    "pooled. Methods that mask nothing are left out."
+    "Rows called affected tell the truth: the share of the steps at which the sensor is broken, or shows something "
+    "else than it honestly would. It depends on what is done, so it is that of the first method below. Other rows: the "
+    "share of these steps at which the method masks the sensor / the share of all other steps at which it does; a "
+    "single number where the sensor is never affected. All numbers of failures, intensities and proportions pooled. "
+    "Methods that mask nothing are left out."
 )
 
 
@@ -44,16 +44,15 @@ def text(masks: Masks | None) -> str:
 def table(sweep: Sweep, task: str) -> Table | None:
     """The truth and every method that can mask, clean and under each disturbance."""
     guards = [name for name in sweep.contenders if distrusts(sweep.treatments[name])]
-    rows, sensors = [], []
+    rows: list[tuple[str, str, dict[str, str]]] = []
     for disturbance in (CLEAN, *sweep.disturbances):
-        found = {name: pooled(sweep, task, name, disturbance) for name in guards}
-        found = {name: masks for name, masks in found.items() if masks}
-        sensors = list(dict.fromkeys([*sensors, *(sensor for masks in found.values() for sensor in masks)]))
-        if disturbance != CLEAN and found:
-            rows.append(
-                (disturbance, TRUTH, {name: _percent(m.broken) for name, m in next(iter(found.values())).items()})
-            )
-        rows += [(disturbance, method, {k: text(m) for k, m in masks.items()}) for method, masks in found.items()]
+        found = {name: masks for name in guards if (masks := pooled(sweep, task, name, disturbance))}
+        if found and disturbance != CLEAN:
+            truth = next(iter(found.values()))
+            rows.append((disturbance, TRUTH, {sensor: _percent(masks.broken) for sensor, masks in truth.items()}))
+        for method, by_sensor in found.items():
+            rows.append((disturbance, method, {sensor: text(masks) for sensor, masks in by_sensor.items()}))
+    sensors = list(dict.fromkeys(sensor for *_, cells in rows for sensor in cells))
     lines = tuple((what, method, *(cells.get(name, NOTHING) for name in sensors)) for what, method, cells in rows)
     return Table(style.spaced(task), ("disturbance", "method", *sensors), lines) if sensors else None
 

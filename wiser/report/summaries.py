@@ -56,9 +56,8 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     tables = [table(sweep, task, name) for task, names in summed.items() for name in names]
     if not tables:
         return
-    tables += [
-        details(sweep, task, what) for task, names in summed.items() if names for what in (CLEAN, *sweep.disturbances)
-    ]
+    for task in (task for task, names in summed.items() if names):
+        tables += [details(sweep, task, what) for what in (CLEAN, *sweep.disturbances)]
     yield Exhibit(
         "summaries",
         ", ".join(dict.fromkeys(name for names in summed.values() for name in names)),
