@@ -29,7 +29,7 @@ class Members(dict[Any, None]):
         del self[thing]
 
 
-class OrderedWorld(engine.World):  # type: ignore[misc]
+class OrderedWorld(engine.World):
     """The package keeps who lives where in sets ordered by address: which of them vanishes would be up to chance."""
 
     def reset(self, seed: int | None = None) -> None:
@@ -38,7 +38,7 @@ class OrderedWorld(engine.World):  # type: ignore[misc]
         self._chunks: defaultdict[Any, Members] = defaultdict(Members)
 
 
-class Game(crafter.Env):  # type: ignore[misc]
+class Game(crafter.Env):
     """The package's environment, with its own interface, but observed in six ways and as a look has it.
 
     Everything random follows from the seed; pictures draw their noise at night from the world's own numbers, once a

@@ -22,7 +22,7 @@ TREACHEROUS = 0.5
 """Share of the cows that attack, at intensity 1."""
 
 
-class DeceptiveCow(objects.Cow):  # type: ignore[misc]
+class DeceptiveCow(objects.Cow):
     """A cow reprogrammed to behave like a zombie. It looks like a cow and is made of beef."""
 
     player: Any

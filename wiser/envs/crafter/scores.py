@@ -1,7 +1,7 @@
 """The 0 and the 1 of the normalised score, measured: a random policy and the survivor.
 
 `python -m wiser.envs.crafter.scores` plays 30 seeds with each and writes `scores.json` beside this file. The short task
-is the beginning of the long one, so `--tasks Crafter CrafterShort` measures both in the same episodes, ten times as long.
+is the beginning of the long one: `--tasks Crafter CrafterShort` measures both in the same episodes, and takes longer.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ BEYOND = 127
 """Grey of what lies outside the world."""
 
 
-class TiledView(engine.LocalView):  # type: ignore[misc]
+class TiledView(engine.LocalView):
     """Draws the surroundings of the player as a look has them."""
 
     def __init__(self, world: Any, textures: Any, grid: NDArray[Any]) -> None:
@@ -23,18 +23,19 @@ class TiledView(engine.LocalView):  # type: ignore[misc]
 
     def __call__(self, player: Any, unit: NDArray[Any], look: Look) -> NDArray[Any]:
         """(x, y, 3), at `unit` pixels a cell."""
-        world, columns, rows = self._world, *self._grid
+        world, (columns, rows), (wide, high) = self._world, self._grid, map(int, unit)
         corner = player.pos - self._offset
         ground = np.pad(world._mat_map, [(margin, margin) for margin in self._offset], constant_values=BEYOND)
         x, y = player.pos  # of the corner in the padded map
-        tiles = self._tiles(tuple(map(int, unit)), look.grass)[ground[x : x + columns, y : y + rows]]
-        canvas = tiles.transpose(0, 2, 1, 3, 4).reshape(columns * unit[0], rows * unit[1], 3)  # (x, y, 3)
+        numbers: Any = ground[x : x + columns, y : y + rows]
+        tiles = self._tiles((wide, high), look.grass)[numbers]  # (columns, rows, wide, high, 3)
+        canvas = tiles.transpose(0, 2, 1, 3, 4).reshape(columns * wide, rows * high, 3)
         for thing in world.objects:
             where = thing.pos - corner
             if 0 <= where[0] < columns and 0 <= where[1] < rows:
                 engine._draw_alpha(canvas, where * unit, self._textures.get(look.texture(thing), unit))
-        canvas = self._light(canvas, world.daylight)
-        return self._sleep(canvas) if player.sleeping else canvas
+        lit: NDArray[Any] = self._light(canvas, world.daylight)
+        return self._sleep(lit) if player.sleeping else lit
 
     def _tiles(self, unit: tuple[int, int], grass: str) -> NDArray[np.uint8]:
         """A picture for every material's number, (number, x, y, 3)."""
