@@ -123,7 +123,7 @@ def _write(driven: Driven, recorders: Recorders, out: Path) -> Path:
 def _table(driven: Driven, title: str, env: str) -> Table:
     table = Table(title=f"{title}: {len(driven[CLEAN])} episodes, the same for all")
     means, declared = {lane: mean_measures(episodes) for lane, episodes in driven.items()}, measures_of(env)
-    shown = [name for name in declared if name in means[CLEAN]]
+    shown = [name for name in declared if name in means[CLEAN] and not declared[name].detail]
     for column in ("", "score (95 % interval)", *(declared[name].title for name in shown)):
         table.add_column(column, justify="left" if not column else "right")
     for lane, episodes in driven.items():

@@ -90,6 +90,12 @@ def count_plainly(broken, trusted, surprise, scores) -> Detection:
         surprise_faulty=Histogram.of(surprise[faulty]),
         score_healthy=Histogram.of(scores[~broken]),
         score_broken=Histogram.of(scores[broken]),
+        sensor_broken=tuple(int(column.sum()) for column in broken.T),
+        sensor_distrusted=tuple(int((~trusted[faulty, sensor]).sum()) for sensor in range(len(SENSORS))),
+        sensor_hits=tuple(
+            sum(bool(b and not t) for b, t in zip(broken[:, i], trusted[:, i], strict=True))
+            for i in range(len(SENSORS))
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from wiser.evaluate.statistics import (
     paired_difference,
     probability_of_improvement,
     resilience,
+    summary,
 )
 
 numbers = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=40)
@@ -352,3 +353,17 @@ def test_a_single_training_run_adds_no_width_and_different_things_are_drawn_apar
     assert apart.high >= 0.5
     with pytest.raises(ValueError, match="as many labels"):
         mean(opposite, rng(), runs=one[:2])
+
+
+def test_a_summary_that_is_a_mean_is_the_mean() -> None:
+    scores = [rng(seed).normal(5, 2, 40) for seed in range(2)]
+    episodes = [[{"x": float(value)} for value in stratum] for stratum in scores]
+    found = summary(lambda some: float(np.mean([one["x"] for one in some])), episodes, rng())
+    expected = mean(scores, rng(1))
+    assert found.value == pytest.approx(expected.value)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.06)
+
+
+def test_a_summary_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="none of them empty"):
+        summary(lambda some: 0.0, [[]], rng())

@@ -69,6 +69,7 @@ EXTRAS = (
     Extra("ray", {"ray": "ray"}, "sweeps on a cluster"),
     Extra("rerun", {"rerun": "rerun-sdk"}, "recordings for the Rerun viewer"),
     Extra("tensorboard", {"tensorboard": "tensorboard"}, "learning curves in TensorBoard"),
+    Extra("crafter", {"crafter": "crafter"}, "Crafter, a world to survive in: docs/crafter.md"),
     Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),
 )
 

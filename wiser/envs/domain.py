@@ -55,6 +55,8 @@ class Measure:
     better: Literal["more", "less"]
     title: str
     """What the mean over episodes is called."""
+    detail: bool = False
+    """Whether it is one of many that a summary speaks for: kept with every episode, but not in lines and figures."""
 
     def text(self, mean: float) -> str:
         """A mean over episodes as people read it: the share of episodes for what happens or not, else a number."""

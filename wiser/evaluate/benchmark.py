@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wiser import seeds
-from wiser.envs.domain import find_task, floor_of, measures_of
+from wiser.envs.domain import domain_of, find_task, floor_of, measures_of
 from wiser.evaluate import statistics
 from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.records import Episode
@@ -51,7 +51,8 @@ class Comparison(tuple[Row, ...]):
     def __str__(self) -> str:
         width = max(len(row.scenario) for row in self)
         second = max(12, *(len(row.treatment) for row in self))
-        declared = {name: measures_of(self.env)[name] for name in self.measures}
+        known = measures_of(self.env)
+        declared = {name: known[name] for name in self.measures if not known[name].detail}
         head = "".join(f" {measure.title:>10s}" for measure in declared.values())
         first = f"{'scenario':{width}s}  {'treatment':{second}s}"
         lines = [f"{first} {'score':>9s} {'95 % interval':>20s} resilience{head}"]
@@ -137,6 +138,14 @@ def mean_measures(episodes: Sequence[Episode]) -> dict[str, float]:
     names = dict.fromkeys(name for episode in episodes for name in episode.measures)
     found = {name: [e.measures[name] for e in episodes if name in e.measures] for name in names}
     return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def figures_of(env: str, episodes: Sequence[Episode]) -> dict[str, str]:
+    """What people are told about episodes besides their score: means that are no details, then the summaries."""
+    means = [(measures_of(env)[name], mean) for name, mean in mean_measures(episodes).items()]
+    told = {measure.title: measure.text(mean) for measure, mean in means if not measure.detail}
+    summaries = domain_of(env).summaries.items()
+    return told | {name: f"{summary([episode.measures for episode in episodes]):.1f}" for name, summary in summaries}
 
 
 def _resilience(scores: list[float], clean: list[float], floor: float | None) -> float | None:

@@ -10,9 +10,9 @@ import numpy as np
 from rich.console import Console
 
 from wiser.checks import check_file
-from wiser.envs.domain import domain_of, measures_of
+from wiser.envs.domain import domain_of
 from wiser.evaluate import statistics
-from wiser.evaluate.benchmark import describe, mean_measures
+from wiser.evaluate.benchmark import describe, figures_of
 from wiser.evaluate.episodes import run_episodes
 from wiser.evaluate.records import Episode
 from wiser.evaluate.rehearse import rehearse
@@ -62,8 +62,7 @@ def _drive(model: Any, treatment: Treatment, trial: Trial, recorder: Recorder | 
 def _line(name: str, driven: list[Episode], trial: Trial) -> str:
     """How a treatment did."""
     score = statistics.mean([[episode.score for episode in driven]], np.random.default_rng(trial.seed))
-    declared = measures_of(trial.env)
-    more = "".join(f", {declared[key].title} {declared[key].text(v)}" for key, v in mean_measures(driven).items())
+    more = "".join(f", {title} {text}" for title, text in figures_of(trial.env, driven).items())
     return (
         f"{name:16s} score {score.value:8.1f} ({score.low:.1f} to {score.high:.1f}, 95 %){more}, {len(driven)} episodes"
     )

@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wiser.evaluate.histogram import Histogram, auroc
 
+SENSOR_COUNTS = ("sensor_alarms", "sensor_broken", "sensor_distrusted", "sensor_hits")
 COUNTS = ("clean_steps", "faulty_steps", "alarms", "exact", "hits", "distrusted", "broken")
 HISTOGRAMS = ("surprise_clean", "surprise_faulty", "score_healthy", "score_broken")
 FIGURES = (
@@ -31,12 +32,23 @@ FIGURES = (
 )
 
 
+class Masks(NamedTuple):
+    """One sensor, over all steps of some episodes."""
+
+    broken: float | None
+    """Share of the steps at which it was broken."""
+    then: float | None
+    """Share of these at which it was distrusted."""
+    otherwise: float | None
+    """Share of the others at which it was distrusted."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Detection:
     """What one episode, or several pooled, says about detection."""
 
     sensors: tuple[str, ...]
-    """Names of the entries of `sensor_alarms`."""
+    """Names of the entries of what is counted for each sensor."""
     clean_steps: int
     faulty_steps: int
     alarms: int
@@ -61,6 +73,12 @@ class Detection:
     score_healthy: Histogram
     """Scores of sensors that were not broken, at any step."""
     score_broken: Histogram
+    sensor_broken: tuple[int, ...] = ()
+    """Steps at which this sensor was broken; like the next two, empty where nobody counted it."""
+    sensor_distrusted: tuple[int, ...] = ()
+    """Faulty steps at which this sensor was distrusted."""
+    sensor_hits: tuple[int, ...] = ()
+    """Steps at which this sensor was broken and distrusted."""
 
     @classmethod
     def pool(cls, episodes: Iterable[Detection]) -> Detection:
@@ -71,9 +89,10 @@ class Detection:
         values = {field.name: [getattr(episode, field.name) for episode in episodes] for field in fields(cls)}
         totals: dict[str, Any] = {name: sum(values[name]) for name in COUNTS}
         totals |= {name: Histogram.pool(values[name]) for name in HISTOGRAMS}
+        for name in SENSOR_COUNTS:  # of old records some were not counted: then neither is their sum
+            totals[name] = tuple(map(sum, zip(*values[name], strict=True))) if all(values[name]) else ()
         return cls(
             sensors=episodes[0].sensors,
-            sensor_alarms=tuple(map(sum, zip(*values["sensor_alarms"], strict=True))),
             delays=tuple(chain.from_iterable(values["delays"])),
             missed=tuple(chain.from_iterable(values["missed"])),
             **totals,
@@ -129,6 +148,15 @@ class Detection:
         return {
             name: _ratio(1000 * alarms, self.clean_steps)
             for name, alarms in zip(self.sensors, self.sensor_alarms, strict=True)
+        }
+
+    def masks(self) -> dict[str, Masks]:
+        """How often each sensor was broken and distrusted; nothing of records in which that was not counted."""
+        steps = self.clean_steps + self.faulty_steps
+        counts = (self.sensor_broken, self.sensor_hits, self.sensor_alarms, self.sensor_distrusted)
+        return {
+            name: Masks(_ratio(broken, steps), _ratio(hits, broken), _ratio(alarms + distrusted - hits, steps - broken))
+            for name, broken, hits, alarms, distrusted in zip(self.sensors, *counts, strict=False)
         }
 
     def to_json(self) -> str:

@@ -17,7 +17,7 @@ all resamples at once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,6 +156,24 @@ def resilience(
         return _over_runs(ratio, often[: len(x)])
 
     return _bootstrap(statistic, x + y, rng, clusters and [*clusters[0], *clusters[1]], runs and [*runs, *runs])
+
+
+def summary(
+    of: Callable[[Sequence[Mapping[str, float]]], float],
+    episodes: Sequence[Sequence[Mapping[str, float]]],
+    rng: np.random.Generator,
+) -> Estimate:
+    """A figure of many episodes that is no mean: of each stratum's episodes, resampled as whole episodes; mean over
+    strata."""
+    if not episodes or not all(episodes):
+        raise ValueError("a summary is taken over strata of episodes, none of them empty")
+
+    def resample() -> float:
+        return float(np.mean([of([group[i] for i in rng.integers(len(group), size=len(group))]) for group in episodes]))
+
+    value = float(np.mean([of(group) for group in episodes]))
+    low, high = np.quantile([resample() for _ in range(RESAMPLES)], ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    return Estimate(value, min(value, float(low)), max(value, float(high)))
 
 
 def _groups(strata: Strata) -> list[Array]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wiser.evaluate.detection import COUNTS, HISTOGRAMS, Detection
+from wiser.evaluate.detection import COUNTS, HISTOGRAMS, SENSOR_COUNTS, Detection
 from wiser.evaluate.histogram import BINS, Histogram, bin_of
 
 Array = NDArray[Any]
@@ -25,7 +25,7 @@ class DetectionTally:
         self._onset = np.full((rows, width), NEVER)
         self._caught = np.full((rows, width), NEVER)
         self._counts = {name: np.zeros(rows, np.int64) for name in COUNTS}
-        self._sensor_alarms = np.zeros((rows, width), np.int64)
+        self._sensor_counts = {name: np.zeros((rows, width), np.int64) for name in SENSOR_COUNTS}
         self._histograms = {name: np.zeros((rows, BINS), np.int64) for name in HISTOGRAMS}
 
     def add(self, broken: Array, trusted: Array, surprise: Array, scores: Array, active: Array) -> None:
@@ -52,13 +52,14 @@ class DetectionTally:
         totals |= {name: Histogram.dense(counts[row]) for name, counts in self._histograms.items()}
         result = Detection(
             sensors=self.sensors,
-            sensor_alarms=tuple(self._sensor_alarms[row].tolist()),
+            **{name: tuple(count[row].tolist()) for name, count in self._sensor_counts.items()},
             delays=tuple((caught - onset)[seen].tolist()),
             missed=tuple((self._step[row] - 1 - onset)[missed].tolist()),
             **totals,
         )
-        for array in (self._step, self._sensor_alarms, *self._counts.values(), *self._histograms.values()):
-            array[row] = 0
+        for kept in (self._counts, self._sensor_counts, self._histograms, {"": self._step}):
+            for array in kept.values():
+                array[row] = 0
         self._onset[row] = self._caught[row] = NEVER
         return result
 
@@ -74,7 +75,14 @@ class DetectionTally:
         }
         for name, count in found.items():
             self._counts[name] += count
-        self._sensor_alarms += distrusted & clean[:, None]
+        each = {
+            "sensor_alarms": distrusted & clean[:, None],
+            "sensor_broken": broken & faulty[:, None],
+            "sensor_distrusted": distrusted & faulty[:, None],
+            "sensor_hits": broken & distrusted & faulty[:, None],
+        }
+        for name, happened in each.items():
+            self._sensor_counts[name] += happened
 
     def _follow(self, broken: Array, distrusted: Array) -> None:
         now = np.broadcast_to(self._step[:, None], broken.shape)

@@ -6,14 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wiser.report import alarms, failures, overall, resilience, rivals, search, surfaces, surprise, training
+from wiser.report import (
+    alarms,
+    failures,
+    masks,
+    overall,
+    resilience,
+    rivals,
+    search,
+    summaries,
+    surfaces,
+    surprise,
+    training,
+)
 from wiser.report.exhibit import Exhibit, Kind
 from wiser.report.results import ReportError, Sweep
 from wiser.report.style import house_style, save, slug
 
 KINDS = (
-    surprise.KIND, overall.KIND, rivals.KIND, failures.KIND, surfaces.KIND, search.KIND, training.KIND, resilience.KIND,
-    alarms.KIND,
+    surprise.KIND, overall.KIND, summaries.KIND, rivals.KIND, failures.KIND, surfaces.KIND, search.KIND, training.KIND,
+    resilience.KIND, alarms.KIND, masks.KIND,
 )  # fmt: skip
 
 

@@ -143,7 +143,10 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     if not panels(sweep):
         return
     yield _exhibit(sweep, SCORE, "failures", TITLE)
+    declared = {name: measure for task in sweep.tasks for name, measure in measures_of(task).items()}
     for measure in sweep.measures:
+        if measure in declared and declared[measure].detail:
+            continue  # a summary speaks for it, and tables of its own
         word = _word(sweep.tasks[0], measure)
         title = f"{word[0].upper()}{word[1:]} against the number of failed sensors"
         yield _exhibit(sweep, measure, f"failures-{style.slug(measure)}", title)

@@ -85,6 +85,15 @@ class Point:
         return {driven: values for driven, values in self.values.get(measure, {}).items() if values}
 
     @property
+    def measured(self) -> list[list[dict[str, float]]]:
+        """Per stratum, what else each episode is judged by, by name."""
+        names = [name for name in self.values if name not in ("score", "length")]
+        return [
+            [{name: self.values[name][key][env] for name in names if env in self.values[name][key]} for env in scores]
+            for key, scores in self.scores.items()
+        ]
+
+    @property
     def episodes(self) -> int:
         """How many were driven."""
         return sum(map(len, self.strata))

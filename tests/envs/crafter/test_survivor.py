@@ -1,0 +1,149 @@
+"""The scripted survivor: its routes are the shortest, its rooms are closed, and it does far better than chance."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from tests.envs.crafter.worlds import lay, meadow, put
+from wiser.envs.crafter.env import CrafterEnv
+from wiser.envs.crafter.looks import DeceptiveCow
+from wiser.envs.crafter.names import ACTIONS
+from wiser.envs.crafter.package import objects
+from wiser.envs.crafter.scene import FAR, MOVES, Scene, distances, grow
+from wiser.envs.crafter.shelter import build
+from wiser.envs.crafter.survivor import Survivor
+from wiser.envs.domain import domain_of
+from wiser.envs.vector import make_rows
+
+
+def dijkstra(cost, start) -> np.ndarray:
+    dist, heap = np.full(cost.shape, FAR), [(0, start)]
+    dist[start] = 0
+    while heap:
+        far, (x, y) = heapq.heappop(heap)
+        for dx, dy in MOVES.values():
+            a, b = x + dx, y + dy
+            if 0 <= a < cost.shape[0] and 0 <= b < cost.shape[1] and cost[a, b] and far + cost[a, b] < dist[a, b]:
+                dist[a, b] = far + cost[a, b]
+                heapq.heappush(heap, (int(dist[a, b]), (a, b)))
+    return dist
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_routes_are_the_shortest(seed) -> None:
+    rng = np.random.default_rng(seed)
+    cost = rng.choice([0, 1, 1, 3, 6], (20, 17))
+    dist, first = distances(cost, 8, 9)
+    assert np.array_equal(dist, dijkstra(cost, (8, 9)))
+    for cell in np.argwhere((dist < FAR) & (dist > 0)):
+        dx, dy = list(MOVES.values())[first[tuple(cell)]]
+        step = cost[8 + dx, 9 + dy]
+        assert dist[tuple(cell)] == step + dijkstra(cost, (8 + dx, 9 + dy))[tuple(cell)]
+
+
+@pytest.mark.parametrize("corners", [True, False])
+def test_growing_takes_in_the_neighbours(corners) -> None:
+    cells = np.random.default_rng(0).random((9, 7)) < 0.1
+    expected = cells.copy()
+    for x, y in np.argwhere(cells):
+        for dx in (-1, 0, 1):
+            for dy in (-1, 0, 1):
+                inside = 0 <= x + dx < 9 and 0 <= y + dy < 7
+                if inside and (corners or not (dx and dy)):
+                    expected[x + dx, y + dy] = True
+    assert np.array_equal(grow(cells, corners), expected)
+
+
+@pytest.mark.parametrize("obstacles", [(), ((1, 0), (0, 1)), ((-1, 0), (-1, 1), (-1, -1), (1, 0), (1, 1), (1, -1))])
+def test_a_room_is_built_anywhere_and_nobody_gets_in(obstacles) -> None:
+    env = meadow()
+    for x, y in obstacles:
+        lay(env, "tree", x, y)
+    env.game.player.inventory["stone"] = 9
+    for _ in range(24):
+        if (action := build(Scene(env.game))) is None:
+            break
+        env.step(ACTIONS.index(action))
+    scene = Scene(env.game)
+    assert scene.sheltered
+    reachable, queue = {scene.here}, [scene.here]  # a plain flood
+    while queue:
+        x, y = queue.pop()
+        for dx, dy in MOVES.values():
+            cell = (x + dx, y + dy)
+            if cell not in reachable and env.game.world[cell][0] in ("grass", "sand", "path"):
+                reachable.add(cell)
+                queue.append(cell)
+    assert len(reachable) <= 4
+
+
+def test_without_stones_there_is_no_room() -> None:
+    assert build(Scene(meadow().game)) is None
+
+
+@pytest.mark.parametrize("enemy", [objects.Zombie, DeceptiveCow])
+def test_it_turns_to_whoever_attacks_and_hits(enemy) -> None:
+    env = meadow()
+    thing = put(env, objects.Zombie if enemy is objects.Zombie else objects.Cow, -1, 0)
+    thing.__class__, thing.player, thing.cooldown = enemy, env.game.player, 5
+    chosen = []
+    for _ in range(4):
+        chosen.append(Survivor(env.game).choose())
+        env.step(ACTIONS.index(chosen[-1]))
+    assert chosen == ["move_left", "do", "do", "do"]
+
+
+@pytest.mark.parametrize(("what", "material"), [("drink", "water"), ("wood", "tree")])
+def test_it_goes_for_what_it_lacks(what, material) -> None:
+    env = meadow()
+    env.game._unlocked |= {"collect_sapling", "place_plant"}
+    env.game.player.inventory["drink"] = 2 if what == "drink" else 9
+    lay(env, material, 4, 0)
+    before, chosen = env.game.player.inventory[what], []
+    for _ in range(4):
+        chosen.append(Survivor(env.game).choose())
+        env.step(ACTIONS.index(chosen[-1]))
+    assert chosen == ["move_right"] * 3 + ["do"]
+    assert env.game.player.inventory[what] == before + 1
+
+
+def test_it_never_walks_into_lava() -> None:
+    env = meadow()
+    env.game.player.inventory["drink"] = 1
+    for y in range(-31, 32):
+        lay(env, "lava", 2, y)
+    lay(env, "path", 2, 20)
+    lay(env, "water", 5, 0)
+    for _ in range(60):
+        *_, died, _, _ = env.step(Survivor(env.game).action())
+        assert not died
+    assert env.game.player.inventory["drink"] > 1
+
+
+def play(seed: int, steps: int, survive: bool) -> tuple[float, int]:
+    env, dice = CrafterEnv(length=steps), np.random.default_rng(seed)
+    env.reset(seed=seed)
+    survivor, score, over = Survivor(env.game), 0.0, False
+    while not over:
+        action = survivor.action() if survive else int(dice.integers(17))
+        _, reward, terminated, truncated, _ = env.step(action)
+        score, over = score + reward, terminated or truncated
+    return score, len(env.game.unlocked)
+
+
+def test_it_does_far_better_than_chance() -> None:
+    scores = {survive: [play(seed, 200, survive) for seed in (900_100, 900_101, 900_102)] for survive in (True, False)}
+    assert min(scores[True]) > max(scores[False])
+    assert np.mean([unlocked for _, unlocked in scores[True]]) > 9
+    assert np.mean([unlocked for _, unlocked in scores[False]]) < 6
+
+
+def test_it_teaches_every_row() -> None:
+    rows = make_rows("wiser/CrafterShort-v0", 2)
+    rows.reset(seed=900_200)
+    teacher = domain_of("CrafterShort").teacher(rows)
+    expected = [Survivor(one.unwrapped.game).action() for one in rows.unwrapped.envs]
+    assert teacher.actions().tolist() == expected
+    assert teacher.policy() is None
+    rows.close()
