@@ -54,8 +54,7 @@ class Rejection:
     @property
     def needs(self) -> tuple[str, ...]:
         """The scores whose thresholds were not given."""
-        tests = (*self.tests, self.context) if self.context else self.tests
-        return tuple(dict.fromkeys(test.name for test in tests if test.tau is None))
+        return tuple(dict.fromkeys(test.name for test in self.criteria if test.tau is None))
 
     @property
     def tests(self) -> tuple[Criterion, ...]:
@@ -67,6 +66,11 @@ class Rejection:
             return (Criterion(self.score, score, score.tau if self.tau is None else self.fixed),)
         name = getattr(self.score, "__name__", "score")
         return (Criterion(name, Score(self.score, alone=name), self.fixed),)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """All that readings can be tested by."""
+        return (*self.tests, self.context) if self.context else self.tests
 
     @property
     def fixed(self) -> float | None:
@@ -96,9 +100,8 @@ class Rejection:
 
     def start(self, model: WorldModel, rows: int, calibration: Calibration | None) -> Rejector:
         """Find weights and thresholds; raises where one is neither given nor there, and without a decoder it needs."""
-        tests = (*self.tests, self.context) if self.context else self.tests
-        decoding = any(test.score.decodes for test in tests) or (self.mending is not None and self.mending.decodes)
-        if decoding and not model.decodes:
+        parts = [test.score for test in self.criteria] + ([self.mending] if self.mending else [])
+        if any(part.decodes for part in parts) and not model.decodes:
             raise ValueError("this model has no decoder: use Rejection(score='surprise', denoiser=None, ...)")
         return Rejector(self, model, rows, calibration)
 
