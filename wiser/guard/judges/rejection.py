@@ -55,8 +55,7 @@ class Rejection:
     @property
     def needs(self) -> tuple[str, ...]:
         """The scores whose thresholds were not given."""
-        tests = (*self.tests, self.context) if self.context else self.tests
-        return tuple(dict.fromkeys(test.name for test in tests if test.tau is None))
+        return tuple(dict.fromkeys(test.name for test in self.criteria if test.tau is None))
 
     @property
     def tests(self) -> tuple[Criterion, ...]:
@@ -68,6 +67,11 @@ class Rejection:
             return (Criterion(self.score, score, score.tau if self.tau is None else self.fixed),)
         name = getattr(self.score, "__name__", "score")
         return (Criterion(name, Score(self.score, alone=name), self.fixed),)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """All that readings can be tested by."""
+        return (*self.tests, self.context) if self.context else self.tests
 
     @property
     def fixed(self) -> float | None:
