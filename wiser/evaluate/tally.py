@@ -49,10 +49,10 @@ class DetectionTally:
         onset, caught = self._onset[row], self._caught[row]
         seen, missed = caught != NEVER, (onset != NEVER) & (caught == NEVER)
         totals: dict[str, Any] = {name: int(count[row]) for name, count in self._counts.items()}
+        totals |= {name: tuple(counts[row].tolist()) for name, counts in self._sensor_counts.items()}
         totals |= {name: Histogram.dense(counts[row]) for name, counts in self._histograms.items()}
         result = Detection(
             sensors=self.sensors,
-            **{name: tuple(count[row].tolist()) for name, count in self._sensor_counts.items()},
             delays=tuple((caught - onset)[seen].tolist()),
             missed=tuple((self._step[row] - 1 - onset)[missed].tolist()),
             **totals,

@@ -45,6 +45,8 @@ class Game(crafter.Env):
     step, as in the package: whoever draws more often puts the numbers back.
     """
 
+    _local_view: Any
+
     def __init__(self, length: int) -> None:
         super().__init__(length=length, seed=0)
         self._world.__class__ = OrderedWorld

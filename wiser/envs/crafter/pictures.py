@@ -62,7 +62,7 @@ def draw_maps(world: Any, player: Any, look: Look) -> dict[str, Image]:
 
 def grayscale(image: Image) -> Image:
     """The same without colours."""
-    return cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)[..., None]  # (H, W, 1)
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)[..., None]  # (H, W, 1)
 
 
 def semantic(world: Any, things: list[Any], look: Look) -> Image:

@@ -87,7 +87,7 @@ class Scene:
         """Cells of these materials."""
         return np.isin(self.world._mat_map, [self.world._mat_ids[name] for name in materials])
 
-    def where(self, *kinds: type, ripe: bool = False) -> Cells:
+    def where(self, *kinds: Any, ripe: bool = False) -> Cells:
         """Cells with things of these kinds; of plants only the ripe ones, if asked for."""
         cells = np.zeros(self.world.area, bool)
         for thing in self.things:
