@@ -32,7 +32,8 @@ def table(sweep: Sweep, task: str, name: str) -> Table:
     for contender in sweep.contenders:
         points = settings(sweep, task, contender).values()
         estimates = (
-            point and statistics.summary(summary, point.measured, np.random.default_rng(0)) for point in points
+            None if point is None else statistics.summary(summary, point.measured, np.random.default_rng(0))
+            for point in points
         )
         rows.append((contender, *(estimate_text(estimate, 1) for estimate in estimates)))
     return Table(f"{style.spaced(task)}: {name}", ("method", "clean", *sweep.disturbances), tuple(rows))

@@ -33,9 +33,8 @@ class CrafterEnv(gym.Env[Observation, Any]):
         if length < 1:
             raise ValueError(f"an episode has at least 1 step, got length {length}")
         self.render_mode, self.length = render_mode, length
-        self.observation_space = gym.spaces.Dict(
-            {name: gym.spaces.Box(0, 255, SHAPES[name], np.uint8) for name in SENSORS}
-        )
+        pictures: Any = {name: gym.spaces.Box(0, 255, SHAPES[name], np.uint8) for name in SENSORS}
+        self.observation_space: Any = gym.spaces.Dict(pictures)
         self.action_space = gym.spaces.Discrete(len(ACTIONS))
         self.game = Game(length)
         self.novelty: Novelty | None = None
@@ -77,7 +76,7 @@ class CrafterEnv(gym.Env[Observation, Any]):
             **{name: name in self.game.unlocked for name in ACHIEVEMENTS},
             "damage": damage,
             "died": self.game.player.health <= 0,
-            "fault_intensity": np.float32([strength * affected.get(name, 0.0) for name in SENSORS]),
+            "fault_intensity": np.array([strength * affected.get(name, 0.0) for name in SENSORS], np.float32),
         }
 
     def _wear(self) -> None:
@@ -88,8 +87,9 @@ class CrafterEnv(gym.Env[Observation, Any]):
             if novelty is not None:
                 self._steps, self._lots = (novelty.dice(purpose, self._episode) for purpose in ("steps", "lots"))
                 self._look = LOOKS[novelty.name](novelty.intensity)
-        on = novelty is not None and self._time >= novelty.onset
-        if on and self._steps.random() < novelty.proportion and novelty.intensity > 0:
+        if novelty is None or self._time < novelty.onset:
+            self.game.put_on(HONEST, self.game.dice)
+        elif self._steps.random() < novelty.proportion and novelty.intensity > 0:
             self.game.put_on(self._look, self._lots)
         else:
             self.game.put_on(HONEST, self.game.dice)
