@@ -45,7 +45,10 @@ class Survivors:
 def survivors(env: Rows) -> Teacher | None:
     """The survivors of an environment whose worlds are in this process."""
     rows: Any = env.unwrapped
-    return Survivors([one.unwrapped.game for one in rows.envs]) if isinstance(rows, SyncVectorEnv) else None
+    if not isinstance(rows, SyncVectorEnv):
+        return None
+    worlds: list[Any] = [one.unwrapped for one in rows.envs]
+    return Survivors([world.game for world in worlds])
 
 
 def crafter_score(episodes: Sequence[Mapping[str, float]]) -> float:

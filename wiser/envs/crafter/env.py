@@ -16,7 +16,7 @@ from wiser.envs.crafter.pictures import SHAPES, Image
 Observation = dict[str, Image]
 
 
-class CrafterEnv(gym.Env[Observation, Any]):
+class CrafterEnv(gym.Env[Any, Any]):
     """The game of the package `crafter`: 17 actions, 22 achievements, a reward of 1 for each of them once.
 
     length: steps after which an episode is cut off; the package's own limit is 10,000.
@@ -77,19 +77,21 @@ class CrafterEnv(gym.Env[Observation, Any]):
             **{name: name in self.game.unlocked for name in ACHIEVEMENTS},
             "damage": damage,
             "died": self.game.player.health <= 0,
-            "fault_intensity": np.float32([strength * affected.get(name, 0.0) for name in SENSORS]),
+            "fault_intensity": np.array([strength * affected.get(name, 0.0) for name in SENSORS], np.float32),
         }
 
     def _wear(self) -> None:
         """Give the game the look that it has in the next observation."""
         novelty = self.novelty
-        if novelty is not self._shown:
-            self._shown = novelty
-            if novelty is not None:
-                self._steps, self._lots = (novelty.dice(purpose, self._episode) for purpose in ("steps", "lots"))
-                self._look = LOOKS[novelty.name](novelty.intensity)
-        on = novelty is not None and self._time >= novelty.onset
-        if on and self._steps.random() < novelty.proportion and novelty.intensity > 0:
+        if novelty is not None and novelty is not self._shown:
+            self._steps, self._lots = (novelty.dice(purpose, self._episode) for purpose in ("steps", "lots"))
+            self._look = LOOKS[novelty.name](novelty.intensity)
+        self._shown = novelty
+        if novelty is not None and novelty.intensity > 0 and self._time >= novelty.onset and self._falls(novelty):
             self.game.put_on(self._look, self._lots)
         else:
             self.game.put_on(HONEST, self.game.dice)
+
+    def _falls(self, novelty: Novelty) -> bool:
+        """Whether this step is one of its share."""
+        return bool(self._steps.random() < novelty.proportion)
