@@ -73,6 +73,8 @@ class Teacher(Protocol):
         """The same as probabilities of discrete actions (B, A), where it knows better than one choice."""
 
 
+Summary = Callable[[Sequence[Mapping[str, float]]], float]
+"""A figure of many episodes, from the measures of each."""
 View = Callable[[], NDArray[Any] | None]
 """Draws a picture (H, W, 3) for people, or nothing."""
 
@@ -107,8 +109,8 @@ class Domain:
         }
     )
     """By their key in `info`; those that an environment never mentions are left out."""
-    summaries: Mapping[str, Callable[[Sequence[Mapping[str, float]]], float]] = field(default_factory=dict)
-    """Figures of many episodes that are no mean of one measure: functions of the measures of all episodes."""
+    summaries: Mapping[str, Summary] = field(default_factory=dict)
+    """Figures of many episodes that are no mean of one measure, by name."""
     endings: Mapping[str, str] = field(default_factory=lambda: {"success": "success"})
     """What a flag in `info` at the end of an episode means, in words; the first that is set counts."""
     steps_per_second: float = 10.0

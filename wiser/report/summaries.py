@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wiser.envs.domain import domain_of, measures_of
+from wiser.envs.domain import Measure, Summary, domain_of, measures_of
 from wiser.evaluate import statistics
 from wiser.evaluate.records import CLEAN
+from wiser.evaluate.statistics import Estimate
 from wiser.report import style
 from wiser.report.exhibit import NOTHING, Exhibit, Kind, Table, estimate_text, how_measured
 from wiser.report.results import Point, Setting, Sweep, clean_setting
@@ -31,11 +32,7 @@ def table(sweep: Sweep, task: str, name: str) -> Table:
     rows = []
     for contender in sweep.contenders:
         points = settings(sweep, task, contender).values()
-        estimates = (
-            None if point is None else statistics.summary(summary, point.measured, np.random.default_rng(0))
-            for point in points
-        )
-        rows.append((contender, *(estimate_text(estimate, 1) for estimate in estimates)))
+        rows.append((contender, *(estimate_text(_estimate(summary, point), 1) for point in points)))
     return Table(f"{style.spaced(task)}: {name}", ("method", "clean", *sweep.disturbances), tuple(rows))
 
 
@@ -44,7 +41,7 @@ def details(sweep: Sweep, task: str, disturbance: str) -> Table:
     points = {contender: settings(sweep, task, contender)[disturbance] for contender in sweep.contenders}
     declared = {name: measure for name, measure in measures_of(task).items() if measure.detail}
     rows = [
-        (measure.title, *(measure.text(_mean(point, name)) if point else NOTHING for point in points.values()))
+        (measure.title, *(_text(measure, point.strata_of(name)) if point else NOTHING for point in points.values()))
         for name, measure in declared.items()
     ]
     where = "clean" if disturbance == CLEAN else disturbance
@@ -68,9 +65,13 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     )
 
 
-def _mean(point: Point, measure: str) -> float:
-    values = [value for stratum in point.strata_of(measure) for value in stratum]
-    return float(np.mean(values)) if values else float("nan")
+def _estimate(summary: Summary, point: Point | None) -> Estimate | None:
+    return None if point is None else statistics.summary(summary, point.measured, np.random.default_rng(0))
+
+
+def _text(measure: Measure, strata: list[list[float]]) -> str:
+    """The mean over all episodes that have it."""
+    return measure.text(float(np.mean(np.concatenate(strata)))) if strata else NOTHING
 
 
 KIND = Kind(TITLE, "It needs a task whose domain declares summaries.", exhibits)

@@ -16,7 +16,7 @@ from wiser.envs.crafter.pictures import SHAPES, Image
 Observation = dict[str, Image]
 
 
-class CrafterEnv(gym.Env[Observation, Any]):
+class CrafterEnv(gym.Env[Any, Any]):
     """The game of the package `crafter`: 17 actions, 22 achievements, a reward of 1 for each of them once.
 
     length: steps after which an episode is cut off; the package's own limit is 10,000.
@@ -33,8 +33,9 @@ class CrafterEnv(gym.Env[Observation, Any]):
         if length < 1:
             raise ValueError(f"an episode has at least 1 step, got length {length}")
         self.render_mode, self.length = render_mode, length
-        pictures: Any = {name: gym.spaces.Box(0, 255, SHAPES[name], np.uint8) for name in SENSORS}
-        self.observation_space: Any = gym.spaces.Dict(pictures)
+        self.observation_space = gym.spaces.Dict(
+            {name: gym.spaces.Box(0, 255, SHAPES[name], np.uint8) for name in SENSORS}
+        )
         self.action_space = gym.spaces.Discrete(len(ACTIONS))
         self.game = Game(length)
         self.novelty: Novelty | None = None
@@ -82,14 +83,15 @@ class CrafterEnv(gym.Env[Observation, Any]):
     def _wear(self) -> None:
         """Give the game the look that it has in the next observation."""
         novelty = self.novelty
-        if novelty is not self._shown:
-            self._shown = novelty
-            if novelty is not None:
-                self._steps, self._lots = (novelty.dice(purpose, self._episode) for purpose in ("steps", "lots"))
-                self._look = LOOKS[novelty.name](novelty.intensity)
-        if novelty is None or self._time < novelty.onset:
-            self.game.put_on(HONEST, self.game.dice)
-        elif self._steps.random() < novelty.proportion and novelty.intensity > 0:
+        if novelty is not None and novelty is not self._shown:
+            self._steps, self._lots = (novelty.dice(purpose, self._episode) for purpose in ("steps", "lots"))
+            self._look = LOOKS[novelty.name](novelty.intensity)
+        self._shown = novelty
+        if novelty is not None and novelty.intensity > 0 and self._time >= novelty.onset and self._falls(novelty):
             self.game.put_on(self._look, self._lots)
         else:
             self.game.put_on(HONEST, self.game.dice)
+
+    def _falls(self, novelty: Novelty) -> bool:
+        """Whether this step is one of its share."""
+        return bool(self._steps.random() < novelty.proportion)
