@@ -214,10 +214,11 @@ class TestEnvironmentsAreClosed:
 
     def test_when_an_agent_is_shipped_or_cannot_be(self, tmp_path, monkeypatch) -> None:
         train(RUN, tmp_path / "run", quiet)
-        monkeypatch.setattr(ship, "SHIPPED", tmp_path / "models")
-        folder = ship.ship(tmp_path / "run", "fake/base", "wiser train", episodes=2, rows=2, steps=20, threads=1)
+        sizes = {"episodes": 2, "rows": 2, "steps": 20, "threads": 1, "into": tmp_path / "models"}
+        folder = ship.ship(tmp_path / "run", "fake/base", "wiser train", **sizes)
+        assert folder == tmp_path / "models" / "fake" / "base"
         assert (folder / "calibration.json").exists()
         assert store.load(folder).sensors[0].name == "glow"
         monkeypatch.setattr(ship, "calibrate", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            ship.ship(tmp_path / "run", "fake/base", "wiser train", episodes=2, rows=2, steps=20, threads=1)
+            ship.ship(tmp_path / "run", "fake/base", "wiser train", **sizes)
