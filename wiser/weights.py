@@ -61,6 +61,18 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise ModelError(f"{path} is missing, truncated or not a safetensors file: {error}") from error
 
 
+def content_of(path: Path) -> str:
+    """Digest of what a file of weights says.
+
+    Of a safetensors file that is not one of its bytes: its metadata are written in any order. They name the JSON that
+    belongs to it, if there is one.
+    """
+    if path.suffix != ".safetensors":
+        return sha256(path.read_bytes())
+    weights, metadata = read_tensors(path)
+    return sha256(f"{digest_of(weights)} {metadata.get('config')}".encode())
+
+
 def check_fit(path: Path, weights: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
     """Raise unless names and shapes are those expected and all values finite."""
     problems = [f"missing {name}" for name in expected.keys() - weights.keys()]

@@ -30,10 +30,12 @@ def learn(
 ) -> int:
     """Drive with an agent, add Gaussian noise to what one of its sensors shows, and train a network on it.
 
+    A resnet18 learns to tell noisy frames from clean ones, a restormer to give back the clean frame.
+
     Args:
-        what: resnet18, a score (is the frame corrupted?), or restormer, a denoiser (what was the clean frame?).
+        what: a score, resnet18, or a denoiser, restormer.
         agent: a shipped agent or a model folder.
-        env: a task or the Gymnasium id of the environment it was trained in.
+        env: a task or the Gymnasium id where it was trained.
         sensor: whose frames; the agent's only image by default.
         frames: clean frames to learn from, kept in memory; a tenth as many of other episodes are held out.
         updates: gradient steps.

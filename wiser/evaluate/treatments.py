@@ -20,6 +20,7 @@ from wiser.guard import AUTO, Equipped, Guard, Health, Judge, Rejection, find_ju
 from wiser.guard.blindness import HORIZON, BlindLimit, blind_steps
 from wiser.guard.calibration import beside
 from wiser.names import perhaps
+from wiser.weights import content_of
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -70,7 +71,7 @@ class Treatment:
         if judge.needs:
             content.append(calibration.digest if calibration else None)
         if isinstance(judge, Equipped):
-            content += [hashlib.sha256(file.read_bytes()).hexdigest() for file in judge.files(agent)]
+            content += [content_of(file) for file in judge.files(agent)]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def prepare(self, obs: Mapping[str, Any]) -> Mapping[str, Any]:
