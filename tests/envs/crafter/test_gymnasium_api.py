@@ -76,6 +76,7 @@ ABSENT = """
 import sys
 sys.modules["crafter"] = None
 import wiser.envs  # it is described all the same
+from wiser.envs.vector import make_rows
 try:
     make_rows("wiser/CrafterShort-v0", 1)
 except ValueError as error:
