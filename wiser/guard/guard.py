@@ -19,7 +19,7 @@ from wiser.guard.judges import AUTO, Evidence, Judge, Ruling, find_judge
 from wiser.guard.judges.judge import Diagnosis, prior_where
 from wiser.guard.look import Look
 from wiser.guard.verdict import Level, Mode, Verdict
-from wiser.worldmodel.latents import one_hot_mode, one_hot_sample
+from wiser.worldmodel.latents import all_finite, one_hot_mode, one_hot_sample
 from wiser.worldmodel.protocol import Belief, Prior, WorldModel
 
 
@@ -162,7 +162,7 @@ class Guard:
     def _predict(self, begin: Tensor) -> tuple[Prior, Tensor]:
         """Advance every row. One whose prediction is not finite starts anew: nothing can be carried on from it."""
         prior = self.model.predict(self._belief, self._action, begin)
-        broken = ~(torch.isfinite(prior.deter).all(1) & torch.isfinite(prior.logprobs).flatten(1).all(1))  # (B,)
+        broken = ~all_finite(prior.deter, prior.logprobs)  # (B,)
         if bool(broken.any()):
             prior = self.model.predict(self._belief, self._action, begin | broken)
         return prior, broken
@@ -206,7 +206,7 @@ class Guard:
 
 def _finite(ruling: Ruling, prior: Prior) -> Ruling:
     """Where a judge's belief is not finite, predict instead."""
-    finite = torch.isfinite(ruling.prior.deter).all(1) & torch.isfinite(ruling.logprobs).flatten(1).all(1)  # (B,)
+    finite = all_finite(ruling.prior.deter, ruling.logprobs)  # (B,)
     if bool(finite.all()):
         return ruling
     return ruling._replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -28,6 +29,12 @@ def one_hot_sample(logprobs: Tensor, noise: Tensor) -> Tensor:
     below = logprobs.exp().cumsum(-1) <= noise[..., None]  # (..., C)
     index = below.sum(-1).clamp(max=logprobs.shape[-1] - 1)  # rounding may leave the last sum a hair under 1
     return F.one_hot(index, logprobs.shape[-1]).to(logprobs.dtype)
+
+
+def all_finite(*values: Tensor, start: int = 1) -> Tensor:
+    """Whether everything from axis `start` on is finite, and not too large to add up: one sum tells."""
+    total = reduce(torch.add, (each.flatten(start).sum(-1) for each in values))
+    return total - total == 0.0  # no infinity and no NaN is
 
 
 def kl_categorical(posterior: Tensor, prior: Tensor) -> Tensor:

@@ -7,8 +7,11 @@ import torch
 from tests import tiny
 from tests.calibrating import calibrate
 from wiser.guard import Guard, Level, Witnesses
+from wiser.guard.judges.judge import Diagnosis
 from wiser.guard.judges.witnesses.bank import Bank
+from wiser.guard.judges.witnesses.court import Sentence
 from wiser.guard.judges.witnesses.norms import ALARM, TOTAL, Suspicion
+from wiser.guard.judges.witnesses.streams import Compared
 from wiser.worldmodel.latents import kl_categorical
 from wiser.worldmodel.protocol import Belief, Prior
 
@@ -195,16 +198,32 @@ def _surprise(model, guard: Guard, prior: Prior, trusted) -> torch.Tensor:
     return kl_categorical(model.infer(prior, guard.evidence.look.features, mask)[:, 0], prior.logprobs)
 
 
+def test_nothing_is_taken_over_where_nothing_is_stale(case) -> None:
+    taken = dict.fromkeys((False, True), 0)
+    for guard, _, _ in thrown_off(case, True, "witness"):
+        court, evidence = guard.sitting, guard.evidence
+        told, everything = court.bank.hear(evidence), torch.ones_like(evidence.healthy)
+        for stale in taken:
+            fine = Diagnosis(torch.zeros(1, 3), torch.zeros(1, 3))
+            sentence = Sentence(everything, everything, torch.full_like(everything, stale), fine)
+            taken[stale] += bool(court._believe(evidence.look, told, sentence, evidence.begin)[3])
+    assert not taken[False]
+    assert taken[True] >= 2
+
+
 def test_if_all_are_suspected_the_least_suspicious_that_shows_the_present_is_used(case) -> None:
     model, calibration = case
     court = Witnesses().start(model, 4, calibration)
-    excess = torch.tensor([[1.2, 3.0, 2.0]] * 3 + [[1.2, torch.inf, torch.inf]])  # the last row has two unhealthy ones
+    healthy = torch.tensor([[1, 1, 1]] * 3 + [[1, 0, 0]], dtype=torch.bool)
     stale = torch.tensor([[0, 0, 0], [1, 0, 0], [1, 1, 1], [1, 0, 0]], dtype=torch.bool)
-    against = Suspicion(*torch.zeros(4, 4, 3))
-    expected = torch.tensor([[1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=torch.bool)
-    assert torch.equal(court._least_suspicious(excess, against, stale), expected)
+    suspicion, nothing = torch.tensor([[1.2, 3.0, 2.0]] * 4), torch.zeros(4, 3)
+    compared = Compared(nothing, nothing.long(), nothing, torch.zeros(4, 3, 3))
+    against = Suspicion(nothing, nothing, torch.where(stale, 1e6, 0.0), nothing)
+    used = court._sentence(healthy, healthy, suspicion, against, compared)
+    assert torch.equal(used.trusted, torch.tensor([[1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=torch.bool))
+    assert torch.equal(used.stale, stale)
     odd = against._replace(now=torch.full((4, 3), 1e6))  # no frame that is odd by itself
-    assert not court._least_suspicious(excess, odd, stale).any()
+    assert not court._sentence(healthy, healthy, suspicion, odd, compared).trusted.any()
 
 
 def test_calibration_has_what_it_takes(case) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from wiser.guard.draws import RowDraws
 from wiser.guard.judges.judge import Evidence
-from wiser.worldmodel.latents import kl_categorical, one_hot_sample
+from wiser.worldmodel.latents import all_finite, kl_categorical, one_hot_sample
 from wiser.worldmodel.protocol import Belief, Prior, WorldModel
 
 
@@ -33,6 +33,9 @@ class Bank:
     def __init__(self, model: WorldModel, rows: int) -> None:
         self.model, self.rows, self.count = model, rows, len(model.sensors)
         self.belief = model.initial(rows * self.count)  # (B * N, ...)
+        self.twice_alone = torch.eye(self.count, dtype=torch.bool, device=self.belief.deter.device).repeat(
+            2, 1
+        )  # (2 N, N)
         self.draws: RowDraws | None = None
         one = model.initial(1)
         self.start = model.predict(
@@ -47,21 +50,25 @@ class Bank:
             torch.cat([prior.deter, self.start.deter.expand(rows, count, -1)], 1),  # (B, 2 N, D)
             torch.cat([prior.logprobs, self.start.logprobs.expand(rows, count, -1, -1)], 1),
         )
-        seen = self.model.infer(both, look.features, torch.cat([look.alone, look.alone], 1))  # (B, 2 N, S, C)
+        seen = self.model.infer(both, look.features, self.twice_alone.expand(rows, -1, -1))  # (B, 2 N, S, C)
         own, shown = seen[:, :count], seen[:, count:].exp().flatten(2)
-        good = evidence.healthy & torch.isfinite(own).all((-2, -1))  # (B, N)
+        good = evidence.healthy & all_finite(own, start=2)  # (B, N)
         own = torch.where(good[..., None, None], own, prior.logprobs)
         self.belief = Belief(prior.deter.flatten(0, 1), one_hot_sample(own, self._noise(evidence)).flatten(0, 1))
         return Testimony(prior, own, kl_categorical(own, prior.logprobs), torch.nan_to_num(shown))
 
     def _predict(self, evidence: Evidence) -> Prior:
-        action, begin = (x.repeat_interleave(self.count, 0) for x in (evidence.action, evidence.begin))
+        action, begin = (self._for_each(x) for x in (evidence.action, evidence.begin))
         prior = self.model.predict(self.belief, action, begin)
-        lost = ~(torch.isfinite(prior.deter).all(1) & torch.isfinite(prior.logprobs).flatten(1).all(1))
+        lost = ~all_finite(prior.deter, prior.logprobs)  # (B * N,)
         if bool(lost.any()):
             prior = self.model.predict(self.belief, action, begin | lost)
         shape = (self.rows, self.count)
         return Prior(prior.deter.unflatten(0, shape), prior.logprobs.unflatten(0, shape))
+
+    def _for_each(self, x: Tensor) -> Tensor:
+        """(B, ...) -> (B * N, ...)."""
+        return x[:, None].expand(-1, self.count, *x.shape[1:]).flatten(0, 1)
 
     def _noise(self, evidence: Evidence) -> Tensor:
         """(B, N, S), of a stream of its own: the guard draws the same numbers with and without witnesses."""

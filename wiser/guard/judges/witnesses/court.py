@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,6 +29,15 @@ _FAILING = 5  # steps under suspicion, the present one among them, from which on
 _REMEMBERED = 12.0  # nats that evidence adds up to at most: a sensor that is sound again must be able to show it
 
 
+class Sentence(NamedTuple):
+    """What becomes of the sensors of each row, (B, N) each."""
+
+    clear: Tensor  # bool: what others are measured by
+    trusted: Tensor  # bool: what is used
+    stale: Tensor  # bool: what shows the past
+    diagnosis: Diagnosis
+
+
 class Court:
     """Hears the witnesses of every row."""
 
@@ -50,28 +59,27 @@ class Court:
         look, healthy = evidence.look, evidence.healthy
         told = self.bank.hear(evidence)
         against, compared = self._weigh(told, evidence.begin)
-        excess = torch.where(healthy, self.alarm / self.limits, torch.inf)  # (B, N)
-        suspect = healthy & (excess > 1.0)
-        clear = healthy & ~suspect
-        self.held = torch.where(suspect & ~evidence.begin[:, None], self.held + 1, 0.0)
-        stale = suspect & (against.stale > self.judge.recover * self.limits)  # (B, N)
-        last_resort = self._least_suspicious(excess, against, stale) & ~clear.any(1, keepdim=True)
-        trusted = clear | last_resort | self._useful(suspect, stale, clear, compared) | (healthy & self.required)
-        prior, logprobs, nats, rescued = self._believe(
-            look, told, trusted, clear | last_resort, stale.any(1), evidence.begin
-        )
-        blind, never = ~trusted.any(1), torch.zeros_like(evidence.begin)
-        diagnosis = self._diagnose(suspect, stale, against, compared)
+        suspicion = self.alarm / self.limits  # (B, N)
+        suspect = healthy & (suspicion > 1.0)
+        if bool(suspect.any()):
+            self.held = torch.where(suspect & ~evidence.begin[:, None], self.held + 1, 0.0)
+            sentence = self._sentence(healthy, suspect, suspicion, against, compared)
+        else:
+            self.held = torch.zeros_like(self.held)
+            fine = torch.zeros_like(suspect, dtype=torch.long)
+            sentence = Sentence(healthy, healthy, suspect, Diagnosis(fine + int(Level.OK), fine))
+        prior, logprobs, nats, rescued = self._believe(look, told, sentence, evidence.begin)
+        blind, never = ~sentence.trusted.any(1), torch.zeros_like(evidence.begin)
         return Ruling(
-            trusted=trusted,
+            trusted=sentence.trusted,
             prior=prior,
             logprobs=logprobs,
             surprise=torch.where(blind, torch.nan, nats),
             reset=rescued if self.judge.rescue == "reset" else never,
             repaired=never,
-            scores={"own_surprise": told.nats, "suspicion": self.alarm / self.limits},
-            why=lambda row, column: _reason(diagnosis, row, column),
-            diagnosis=diagnosis,
+            scores={"own_surprise": told.nats, "suspicion": suspicion},
+            why=lambda row, column: _reason(sentence.diagnosis, row, column),
+            diagnosis=sentence.diagnosis,
         )
 
     def _weigh(self, told: Testimony, begin: Tensor) -> tuple[Suspicion, Compared]:
@@ -89,37 +97,48 @@ class Court:
         self.alarm = remember(torch.where(fresh, 0.0, self.alarm), against.worst, self.judge.recover)
         return against, compared
 
-    def _least_suspicious(self, excess: Tensor, against: Suspicion, stale: Tensor) -> Tensor:
+    def _sentence(
+        self, healthy: Tensor, suspect: Tensor, suspicion: Tensor, against: Suspicion, compared: Compared
+    ) -> Sentence:
+        """Where some sensors (B, N) are under suspicion: which ones to use all the same."""
+        stale = suspect & (against.stale > self.judge.recover * self.limits)
+        clear = healthy & ~suspect
+        usable = torch.where(healthy & ~stale, suspicion, torch.inf)
+        last_resort = self._least_suspicious(usable, against.now) & ~clear.any(1, keepdim=True)
+        trusted = clear | last_resort | self._useful(suspect, stale, clear, compared) | (healthy & self.required)
+        return Sentence(clear | last_resort, trusted, stale, self._diagnose(suspect, stale, against, compared))
+
+    def _least_suspicious(self, suspicion: Tensor, now: Tensor) -> Tensor:
         """Of several sensors (B, N) the one to use if all are suspected; a single one is believed or not.
 
-        One that shows the past is worse than none: `experiments/late_streams.py`.
+        One that shows the past is worse than none, as one is that is not healthy: its suspicion is infinite.
         """
-        excess = torch.where(stale, torch.inf, excess)  # that of unhealthy ones is infinite too
-        several, usable = excess.shape[1] > 1, torch.isfinite(excess) & (against.now <= self.limits)
-        return (excess <= excess.amin(1, keepdim=True)) & usable & several
+        several, usable = suspicion.shape[1] > 1, torch.isfinite(suspicion) & (now <= self.limits)
+        return (suspicion <= suspicion.amin(1, keepdim=True)) & usable & several
 
     def _useful(self, suspect: Tensor, stale: Tensor, clear: Tensor, compared: Compared) -> Tensor:
         """Suspected sensors (B, N) that show the present, and enough of what the clear ones show."""
         if self.judge.useful is None:
             return torch.zeros_like(suspect)
-        others = clear[:, None] & ~self.streams.alone  # (B, N, N)
+        others = clear[:, None] & self.streams.others  # (B, N, N)
         common = (compared.agreement * others).sum(2) / (self.same * others).sum(2).clamp(min=1e-6)
         return suspect & ~stale & (common >= self.judge.useful) & (self.held > self.judge.parole)
 
     def _believe(
-        self, look: Look, told: Testimony, trusted: Tensor, clear: Tensor, captured: Tensor, begin: Tensor
+        self, look: Look, told: Testimony, sentence: Sentence, begin: Tensor
     ) -> tuple[Prior, Tensor, Tensor, Tensor]:
         """Prior, posterior and surprise of the belief to go on from, and where it is not the shared one.
 
-        Only where stale sensors may have `captured` it: noise in a suspect that is used surprises a sound belief too.
+        Only where stale sensors may have captured it: noise in a suspect that is used surprises a sound belief too.
         """
+        trusted, captured = sentence.trusted, sentence.stale.any(1)
         logprobs = self.model.infer(look.prior, look.features, trusted[:, None])[:, 0]
         logprobs = torch.where(trusted.any(1)[:, None, None], logprobs, look.prior.logprobs)
         nats = kl_categorical(logprobs, look.prior.logprobs)  # (B,)
-        astray = captured & self._unusual(nats, begin)
+        astray = captured & self._unusual(nats, begin) if bool(captured.any()) else captured
         if self.judge.rescue == "keep" or not bool(astray.any()):
             return look.prior, logprobs, nats, torch.zeros_like(astray)
-        prior, allowed = self._others(told, clear)
+        prior, allowed = self._others(told, sentence.clear)
         masks = trusted[:, None].expand(-1, allowed.shape[1], -1)  # (B, K, N)
         others = self.model.infer(prior, look.features, masks)  # (B, K, S, C)
         cost, best = kl_categorical(others, prior.logprobs).masked_fill(~allowed, torch.inf).min(1)  # (B,)

@@ -34,12 +34,15 @@ class Streams:
     def __init__(self, rows: int, count: int, past: int, fade: float, near: int) -> None:
         """Overlaps are averaged with rate `fade`, from 0 on; less than `near` steps ago counts as now."""
         self.past, self.fade, self.near = past, fade, near
-        self.alone = torch.eye(count, dtype=torch.bool)
-        self.back = torch.arange(past)
+        self.others = ~torch.eye(count, dtype=torch.bool)
+        self.back = torch.arange(past)[:, None]  # (K, 1)
         self.age = torch.zeros(rows, dtype=torch.long)  # steps since each row began
-        self.at = 0  # slot of the present step in `shown`
-        self.shown: Tensor | None = None  # (K, B, N, S * C)
-        self.overlap = torch.zeros(past, rows, count, count)  # of sensor n now with sensor m k steps ago
+        self.youngest = 0  # the least of them
+        self.at = 0  # where in `shown` the present step is
+        self.shown: Tensor | None = (
+            None  # (B, 2 K, N, S * C), twice: from `at` on is what was shown 0, 1, ... steps ago
+        )
+        self.overlap = torch.zeros(rows, count, past, count)  # (B, N, K, N): of sensor n now with m k steps ago
         self.agreement = torch.zeros(rows, count, count)
 
     def compare(self, shown: Tensor, groups: int, begin: Tensor, credible: Tensor, held: Tensor) -> Compared:
@@ -48,36 +51,46 @@ class Streams:
         What a sensor agreed with before it was suspected says nothing about it now: where it has been `held` for some
         steps (B, N), its agreement is the mean since then.
         """
-        now = self._overlaps(shown, begin) / groups  # (K, B, N, N)
-        fresh = begin[:, None, None]
-        known = (self.back[:, None] <= self.age)[..., None, None]  # (K, B, 1, 1): the row had begun by then
-        kept = torch.where(fresh, 0.0, self.overlap)
-        self.overlap = torch.where(known, kept + self.fade * (now - kept), kept)
+        now = self._overlaps(shown) / groups  # (B, N, K, N)
+        self._grow_older(begin)
+        changed = self.overlap + self.fade * (now - self.overlap)
+        self.overlap = changed if self.youngest >= self.past else torch.where(self._known(), changed, self.overlap)
         rate = torch.where(held > 0, 1.0 / held, _AGREE).clamp(min=_AGREE)[..., None]  # (B, N, 1)
-        self.agreement = torch.where(fresh, now[0], self.agreement + rate * (now[0] - self.agreement))
+        agreement = self.agreement + rate * (now[:, :, 0] - self.agreement)
+        self.agreement = agreement if self.youngest else torch.where(begin[:, None, None], now[:, :, 0], agreement)
         late, delay = self._lateness(credible)
         return Compared(late, delay, self._stillness(credible), self.agreement)
 
-    def _overlaps(self, shown: Tensor, begin: Tensor) -> Tensor:
-        """Sums over all groups, of each sensor now with each k steps ago: (K, B, N, N)."""
+    def _overlaps(self, shown: Tensor) -> Tensor:
+        """Sums over all groups, of each sensor now with each k steps ago: (B, N, K, N)."""
         if self.shown is None:
-            self.shown = shown.new_zeros(self.past, *shown.shape)
-            for name in ("alone", "back", "age", "overlap", "agreement"):
+            self.shown = shown.new_zeros(len(shown), 2 * self.past, *shown.shape[1:])
+            for name in ("others", "back", "age", "overlap", "agreement"):
                 setattr(self, name, getattr(self, name).to(shown.device))
-        self.at = (self.at + 1) % self.past
-        self.shown[self.at] = shown
-        self.age = torch.where(begin, 0, self.age + 1)
-        return torch.einsum("bnd,kbmd->kbnm", shown, self.shown)[(self.at - self.back) % self.past]
+        self.at = (self.at - 1) % self.past
+        self.shown[:, self.at :: self.past] = shown[:, None]
+        before = self.shown[:, self.at : self.at + self.past].flatten(1, 2)  # (B, K * N, S * C)
+        return (shown @ before.mT).unflatten(2, (self.past, -1))
+
+    def _grow_older(self, begin: Tensor) -> None:
+        """Count a step; what rows that begin had in common before is forgotten."""
+        self.age, self.youngest = self.age + 1, self.youngest + 1
+        if bool(begin.any()):
+            self.age, self.youngest = self.age.masked_fill(begin, 0), 0
+            self.overlap = self.overlap.masked_fill(begin[:, None, None, None], 0.0)
+
+    def _known(self) -> Tensor:
+        """Whether a row had begun by then, (B, 1, K, 1)."""
+        return (self.back <= self.age).T[:, None, :, None]
 
     def _lateness(self, credible: Tensor) -> tuple[Tensor, Tensor]:
-        before, now = self.overlap[self.near :], self.overlap[: self.near]
-        behind = before.amax(0) - now.amax(0)  # (B, N, N): n is behind m
-        others = credible[:, None] & ~self.alone
-        late, other = (behind - behind.transpose(1, 2)).masked_fill(~others, _NONE).max(2)  # (B, N)
-        delay = before.argmax(0) + self.near  # (B, N, N)
-        return late, delay.gather(2, other[..., None])[..., 0]
+        before, at = self.overlap[:, :, self.near :].max(2)  # (B, N, N)
+        behind = before - self.overlap[:, :, : self.near].amax(2)  # n is behind m
+        others = credible[:, None] & self.others
+        late, other = (behind - behind.mT).masked_fill(~others, _NONE).max(2)  # (B, N)
+        return late, at.gather(2, other[..., None])[..., 0] + self.near
 
     def _stillness(self, credible: Tensor) -> Tensor:
-        itself = self.overlap.diagonal(dim1=2, dim2=3)  # (K, B, N)
-        kept = itself.mean(0) / itself[0].clamp(min=1e-6)  # (B, N): 1 where nothing ever changes
+        itself = self.overlap.diagonal(dim1=1, dim2=3)  # (B, K, N)
+        kept = itself.mean(1) / itself[:, 0].clamp(min=1e-6)  # (B, N): 1 where nothing ever changes
         return kept - torch.where(credible, kept, torch.inf).amin(1, keepdim=True).minimum(kept)

@@ -31,14 +31,18 @@ class Usual:
         rise = torch.arange(len(levels), dtype=torch.float64) * _LEAST_SLOPE
         self.scores = (scores.cummax(1).values + rise).float().contiguous().to(device)
         self.nats_at = torch.tensor([-math.log1p(-level) for level in levels], device=device)  # (Q,)
+        self.inner = self.scores[:, 1:-1].contiguous()  # (N, Q - 2): between them, and beyond them, is one line each
+        starts, widths = self.scores[:, :-1], self.scores.diff()  # (N, Q - 1)
+        bases, rises = (x.expand_as(starts) for x in (self.nats_at[:-1], self.nats_at.diff()))
+        self.lines = torch.stack([starts, widths, bases, rises])  # (4, N, Q - 1)
+        self.each = torch.arange(len(names), device=device)[:, None]  # (N, 1)
 
     def nats(self, score: Tensor) -> Tensor:
         """Of scores (B, N): (B, N) from 0 on."""
         values = score.T.contiguous()  # (N, B)
-        right = torch.searchsorted(self.scores, values).clamp(1, len(self.nats_at) - 1)  # (N, B)
-        low, high = self.scores.gather(1, right - 1), self.scores.gather(1, right)
-        below, above = self.nats_at[right - 1], self.nats_at[right]
-        return (below + (above - below) * (values - low) / (high - low)).clamp(min=0.0).T
+        line = torch.searchsorted(self.inner, values)
+        start, width, base, rise = self.lines[:, self.each, line]  # (N, B) each
+        return (base + rise * (values - start) / width).clamp(min=0.0).T
 
     def score(self, nats: float) -> Tensor:
         """The scores (N,) that are as unlikely as that; the inverse of `nats`."""
