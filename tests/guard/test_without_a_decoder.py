@@ -37,7 +37,7 @@ def test_there_is_nothing_to_decode() -> None:
     (Rejection(tau=1.0), "score 'reconstruction'"),
     (Rejection(score="context", denoiser=None, tau=1.0), "score 'context'"),
     (Rejection(score="surprise", tau=1.0), "denoiser 'posterior'"),
-    (Rejection(score="surprise", denoiser="interpolation", tau=1.0), "denoiser 'interpolation'"),
+    (Rejection(score="surprise", denoiser="interpolate", tau=1.0), "denoiser 'interpolate'"),
     (Rejection(score="either"), "denoiser 'posterior'"),
     (Rejection(score="surprise", denoiser=lambda look: look.obs, transitions="reference", tau=1.0),
      "the context test of the reference transitions"),
