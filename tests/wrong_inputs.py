@@ -42,9 +42,9 @@ def missing(module: str):
 
 @contextmanager
 def interrupted(after: float):
-    """Somebody presses Ctrl-C so many seconds later."""
+    """Somebody presses Ctrl-C so many seconds later, and again every five: one may come where Python cannot raise it."""
     signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    signal.setitimer(signal.ITIMER_REAL, after)
+    signal.setitimer(signal.ITIMER_REAL, after, 5.0)
     try:
         yield
     finally:
