@@ -39,6 +39,7 @@ class DreamerV3(nn.Module):
             self.proceed = ContinueHead(config)
             self.actor = Actor(config)
             self.critic = TwoHotHead(config, layers=3)
+            self.cost = TwoHotHead(config, layers=1) if config.costs else None
 
     def initial(self, rows: int) -> Belief:
         """Return the belief before an episode: all zero, as in the current DreamerV3."""
