@@ -14,7 +14,7 @@ from wiser.commands.evaluate import evaluate
 from wiser.guard import Guard
 from wiser.worldmodel.dreamer.heads import features
 from wiser.worldmodel.foresight import Foreseen
-from wiser.worldmodel.planner import CrossEntropy, planned
+from wiser.worldmodel.planner import Choices, CrossEntropy, Normals, planned
 from wiser.worldmodel.protocol import Actions, Belief, Prior
 
 SENSORS = (tiny.image("camera"), tiny.vector("speed"))
@@ -147,6 +147,45 @@ def test_the_limit_is_for_an_episode_of_so_many_steps() -> None:
         plan = wiser.plan(toy, horizon=2, cost_limit=limit, samples=200, elites=10).plan(toy.at(4)).best()
         reached[limit] = float(plan.argmax(-1).sum()) - 2 + 4
     assert reached == {499.0: 4.0, 501.0: 6.0}
+
+
+def test_proposals_by_hand() -> None:
+    """Quantiles of what is drawn, and a tenth of the old mean in the new one."""
+    numbers = Normals(torch.tensor([[0.5], [0.0]]), torch.tensor([[0.2], [0.1]]))
+    drawn = numbers.draw(torch.tensor([0.5, 0.8413447, 0.9999]).view(1, 3, 1).expand(2, 3, 1))[..., 0]
+    torch.testing.assert_close(drawn, torch.tensor([[0.5, 0.7, 1.0], [0.0, 0.1, 0.37190]]), atol=1e-4, rtol=0)
+    moved = numbers.towards(torch.tensor([[0.1, 0.3], [-0.4, -0.4]])[..., None], 0.1)
+    torch.testing.assert_close(moved.mean, torch.tensor([[0.23], [-0.36]]))
+    torch.testing.assert_close(moved.std, torch.tensor([[0.1], [0.0]]))
+    choices = Choices(torch.tensor([[0.2, 0.5, 0.3]]))
+    drawn = choices.draw(torch.tensor([0.1, 0.3, 0.69, 0.71]).view(1, 4, 1).expand(1, 4, 3))
+    assert drawn.argmax(-1).tolist() == [[0, 1, 1, 2]]
+    moved = choices.towards(torch.eye(3)[[0, 0, 0, 2]][None], 0.1)
+    torch.testing.assert_close(moved.chances, torch.tensor([[0.695, 0.05, 0.255]]))
+    assert moved.best().tolist() == [[1, 0, 0]]
+
+
+def test_sequences_are_imagined_as_the_model_goes() -> None:
+    """Three sequences of a DreamerV3, each alone and one step after another."""
+    model = tiny.model(SENSORS, costs=True)
+    planner = wiser.plan(model, horizon=4, episode=10, discount=DISCOUNT, return_lambda=LAMBDA)
+    generator = torch.Generator().manual_seed(0)
+    start = Belief(torch.randn(1, 32, generator=generator), torch.eye(4)[torch.tensor([[0, 1, 2, 3, 0, 1]])])
+    actions = torch.eye(5)[torch.randint(0, 5, (4, 3), generator=generator)]
+    noise = torch.rand(4, 3, 6, generator=generator)
+    returns, costs = planner._imagine(start, actions, noise)
+    for course in range(3):
+        belief, seen = start, []
+        for t in range(4):
+            prior = model.predict(belief, actions[t, course : course + 1], torch.zeros(1, dtype=torch.bool))
+            below = (prior.logprobs.exp().cumsum(-1) <= noise[t, course][None, :, None]).sum(-1).clamp(max=3)
+            belief = Belief(prior.deter, torch.eye(4)[below])
+            seen.append([float(value) for value in model.foresee(belief)])
+        total = seen[-1][3]
+        for reward, _, proceed, value in reversed(seen):
+            total = reward + DISCOUNT * proceed * ((1 - LAMBDA) * value + LAMBDA * total)
+        assert float(returns[course]) == pytest.approx(total, rel=1e-3)
+        assert float(costs[course]) == pytest.approx(10 * np.mean([cost for _, cost, *_ in seen]), rel=1e-3)
 
 
 @pytest.mark.parametrize("actions", [tiny.DISCRETE, tiny.CONTINUOUS])
