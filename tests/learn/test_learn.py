@@ -12,7 +12,8 @@ from wiser.guard import Guard, Mode, Rejection
 from wiser.guard.learned import read_network
 from wiser.learn import learn
 from wiser.learn.frames import FAINTEST, Pairs, batches, clean_frames, once, spoil
-from wiser.learn.lessons import TakeNoiseOut, TellCorrupted, signal_to_noise
+from wiser.learn.lessons import TakeNoiseOut, TellCorrupted
+from wiser.likeness import signal_to_noise
 from wiser.worldmodel.store import save
 
 MODEL = tiny.model(*fake_world.described(), tower="patch")
