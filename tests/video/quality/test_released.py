@@ -10,7 +10,7 @@ from torch import nn
 
 from tests.video.quality import plain
 from tests.video.quality.clips import moving
-from wiser.video.quality import Weights, released, score
+from wiser.video.quality import Weights, load_released, score
 from wiser.video.quality.networks import Interpolator, ViClip
 
 transformers = pytest.importorskip("transformers", reason="pip install 'wiser-guard[quality]'")
@@ -50,7 +50,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Weights:
 
 @pytest.fixture(scope="module")
 def scores(weights: Weights) -> dict[str, float | None]:
-    return score(FRAMES, REFERENCE, "a square", backbones=released(weights))
+    return score(FRAMES, REFERENCE, "a square", backbones=load_released(weights))
 
 
 def network(kind: str, folder: str) -> nn.Module:
@@ -94,7 +94,7 @@ def test_the_subject_is_looked_for_in_the_reference(weights: Weights, scores: di
 
 
 def test_what_cannot_be_loaded_says_why(weights: Weights) -> None:
-    found = released(weights)
+    found = load_released(weights)
     assert set(found.networks) == {
         "subject_consistency", "i2v_subject", "background_consistency", "aesthetic_quality"
     }  # fmt: skip
@@ -102,7 +102,9 @@ def test_what_cannot_be_loaded_says_why(weights: Weights) -> None:
     assert "ViCLIP: name a TorchScript file" in found.missing["overall_consistency"]
     assert "pyiqa" in found.missing["imaging_quality"]
     assert "dreamsim" in found.missing["i2v_background"]
-    nowhere = released(Weights(clip="no/such/folder/here", dino="no/such/folder/here", amt="no.pt", viclip="torch:no"))
+    nowhere = load_released(
+        Weights(clip="no/such/folder/here", dino="no/such/folder/here", amt="no.pt", viclip="torch:no")
+    )
     assert "no/such/folder/here" in nowhere.missing["i2v_subject"]
     assert "sa_0_4_vit_l_14_linear.pth" in nowhere.missing["aesthetic_quality"]
     assert nowhere.missing["motion_smoothness"] == "there is no file no.pt"
@@ -146,7 +148,7 @@ def test_networks_of_no_package_come_as_torchscript(tmp_path: Path) -> None:
     torch.jit.script(Halfway()).save(str(tmp_path / "amt.pt"))
     places = {"amt": str(tmp_path / "amt.pt"), "viclip": save_both(tmp_path / "viclip.pt")}
     nowhere = {"clip": "no/such/folder/here", "dino": "no/such/folder/here"}
-    found = released(Weights(clip_large=str(save_tokenizer(tmp_path / "words")), **places, **nowhere))
+    found = load_released(Weights(clip_large=str(save_tokenizer(tmp_path / "words")), **places, **nowhere))
     values = score(FRAMES, None, "a b", backbones=found)
     odd = np.abs((FRAMES[0:3:2].astype(int) + FRAMES[2:5:2]) // 2 - FRAMES[1:4:2])
     assert values["motion_smoothness"] == pytest.approx((255 - odd.mean()) / 255, abs=1e-4)
@@ -172,7 +174,7 @@ def ours(device: torch.device) -> Halfway:
 
 
 def test_networks_of_no_package_come_from_ones_own_function() -> None:
-    found = released(Weights(clip="no/such/folder/here", dino="no/such/folder/here", amt=f"{__name__}:ours"))
+    found = load_released(Weights(clip="no/such/folder/here", dino="no/such/folder/here", amt=f"{__name__}:ours"))
     assert isinstance(found.networks["motion_smoothness"], Halfway)
 
 

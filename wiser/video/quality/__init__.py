@@ -3,9 +3,10 @@
 from wiser.video.quality.backbones import Backbones, Interpolation, PictureFeatures, PictureQuality, VideoAndText
 from wiser.video.quality.dimensions import DIMENSIONS
 from wiser.video.quality.errors import continuation_errors
-from wiser.video.quality.proxies import proxies
-from wiser.video.quality.released import Weights, released
+from wiser.video.quality.released import Weights, load_released
+from wiser.video.quality.scorers import pai, proxy
 from wiser.video.quality.scoring import PROXY, Scores, over_videos, score
+from wiser.video.quality.stand_ins import load_proxies
 
 __all__ = [
     "DIMENSIONS",
@@ -18,8 +19,10 @@ __all__ = [
     "VideoAndText",
     "Weights",
     "continuation_errors",
+    "load_proxies",
+    "load_released",
     "over_videos",
-    "proxies",
-    "released",
+    "pai",
+    "proxy",
     "score",
 ]

@@ -40,7 +40,7 @@ class Weights:
     """ViCLIP InternVid-10M-FLT: a TorchScript file, or PACKAGE.MODULE:NAME for a `VideoAndText`."""
 
 
-def released(weights: Weights, device: str = "cpu") -> Backbones:
+def load_released(weights: Weights, device: str = "cpu") -> Backbones:
     """Load every network that can be loaded; the others are missing, each with its reason."""
     networks: dict[str, Any] = {}
     missing: dict[str, str] = {}

@@ -47,7 +47,7 @@ def score(
     prompt: what it was to show.
     """
     _check(frames, reference)
-    clip = Clip(frames, reference, prompt)
+    clip = Clip(frames, reference, prompt or None)
     values: dict[str, float | None] = {}
     missing = {}
     for name, dimension in DIMENSIONS.items():

