@@ -20,7 +20,7 @@ Measured = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
-class Tests(Generic[Reading]):
+class Exam(Generic[Reading]):
     """What a reading must pass. Each test is told which rows begin (B,)."""
 
     measure: Callable[[Reading, Tensor], Measured]
@@ -63,8 +63,8 @@ class Passage(Generic[Reading]):
 class Gate(Generic[Reading]):
     """Carries the stage of each row."""
 
-    def __init__(self, tests: Tests[Reading], transitions: Transitions, rows: int, device: torch.device) -> None:
-        self.tests = tests
+    def __init__(self, exam: Exam[Reading], transitions: Transitions, rows: int, device: torch.device) -> None:
+        self.exam = exam
         self.table = transition_table(transitions).to(device)
         self.stage = torch.zeros(rows, dtype=torch.long, device=device)
 
@@ -80,19 +80,19 @@ class Gate(Generic[Reading]):
         self, reading: Reading, begin: Tensor, usable: Tensor
     ) -> tuple[tuple[Tensor, Tensor, Tensor], dict[str, Tensor], Reading | None]:
         """Conditions c1, c2, c3 as 0 or 1, (B,) each, the scores they rest on, and the reading as repaired."""
-        tests = self.tests
-        score, tau = tests.measure(reading, begin)
+        exam = self.exam
+        score, tau = exam.measure(reading, begin)
         unmeasured = torch.full_like(score, torch.nan)
         scores = {"score": score, "denoised": unmeasured, "context": unmeasured}
         c1 = (score < tau) & usable
         repaired = None
-        if tests.repair is not None and not bool(c1.all()):
-            repaired = tests.repair(reading)
-            scores["denoised"] = torch.where(c1, torch.nan, tests.measure(repaired, begin)[0])
-        c2 = (scores["denoised"] < (tau if tests.tau_denoised is None else tests.tau_denoised)) & usable
+        if exam.repair is not None and not bool(c1.all()):
+            repaired = exam.repair(reading)
+            scores["denoised"] = torch.where(c1, torch.nan, exam.measure(repaired, begin)[0])
+        c2 = (scores["denoised"] < (tau if exam.tau_denoised is None else exam.tau_denoised)) & usable
         c3 = torch.zeros_like(c2)
-        if tests.context is not None and repaired is not None:
-            context, limit = tests.context(repaired, begin)
+        if exam.context is not None and repaired is not None:
+            context, limit = exam.context(repaired, begin)
             scores["context"] = torch.where(c1, torch.nan, context)
             c3 = scores["context"] < limit
         return (c1.long(), c2.long(), c3.long()), scores, repaired

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from wiser.video.plain import CopyLast
@@ -11,23 +11,14 @@ from wiser.video.predictor import Predictor
 COPY = "copy"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Which predictor, and how it is to be asked."""
+def find_predictor(
+    name: str, settings: Mapping[str, Any], revision: str | None = None, guardrail: bool = False
+) -> Predictor:
+    """`copy`, or Cosmos: a folder in diffusers' layout or a repository, asked by these fields of `CosmosSettings`."""
+    if name == COPY:
+        return CopyLast()
+    from wiser.video.cosmos.load import load_pipeline  # diffusers takes seconds to import
+    from wiser.video.cosmos.predictor import Cosmos, CosmosSettings
 
-    model: str
-    """`copy`, a folder in diffusers' layout, or the name of a repository of weights."""
-    settings: dict[str, Any]
-    """Of Cosmos: fields of `CosmosSettings`."""
-    revision: str | None = None
-    guardrail: bool = False
-
-    def find(self) -> Predictor:
-        """Load it."""
-        if self.model == COPY:
-            return CopyLast()
-        from wiser.video.cosmos.load import load_pipeline  # diffusers takes seconds to import
-        from wiser.video.cosmos.predictor import Cosmos, CosmosSettings
-
-        settings = CosmosSettings(**self.settings)  # a mistake is told before anything is loaded
-        return Cosmos(load_pipeline(self.model, self.revision, self.guardrail), settings)
+    asked = CosmosSettings(**settings)  # a mistake is told before anything is loaded
+    return Cosmos(load_pipeline(name, revision, guardrail), asked)

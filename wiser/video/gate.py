@@ -18,7 +18,7 @@ from torch import Tensor
 
 from wiser.checks import at_least
 from wiser.guard import Mode, Verdict
-from wiser.guard.gate import Gate, Measured, Passage, Tests
+from wiser.guard.gate import Exam, Gate, Measured, Passage
 from wiser.guard.transitions import Transitions
 from wiser.video.predictor import Pixels, Predictor, draws_of, unit
 from wiser.video.verdicts import least_bad, verdict_on
@@ -108,8 +108,8 @@ class _Walk:
 
     def __init__(self, model: Predictor, settings: Gating, seed: int, end: int) -> None:
         self.model, self.settings, self.seed, self.end = model, settings, seed, end
-        tests = Tests(self._measure, partial(denoised, model, sigma=settings.sigma, seed=seed), settings.tau_denoised)
-        self.gate: Gate[Seen] = Gate(tests, settings.transitions, 1, torch.device("cpu"))
+        exam = Exam(self._measure, partial(denoised, model, sigma=settings.sigma, seed=seed), settings.tau_denoised)
+        self.gate: Gate[Seen] = Gate(exam, settings.transitions, 1, torch.device("cpu"))
         self.context: deque[Tensor] = deque(maxlen=settings.condition)
         self.ahead: list[Tensor] = []
         self.places: list[Tensor | None] = []  # what stands for each frame; None = nothing to predict from yet

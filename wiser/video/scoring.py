@@ -53,7 +53,8 @@ class Scoring:
     @property
     def told(self) -> dict[str, Any]:
         """Settings that scores depend on."""
-        return {"truth": self.truth, "scorer": self.scorer, "reference": self.reference, "prompt": self.prompt}
+        stamps = {name: _stamps(path) for name, path in (("truth", self.truth), ("reference", self.reference))}
+        return {**stamps, "scorer": self.scorer, "prompt": self.prompt}
 
     def work(self, path: Path, stem: Path) -> dict[str, Any]:
         """Score one video."""
@@ -95,6 +96,12 @@ def write_scores(notes: Sequence[Mapping[str, Any]], out: Path) -> str:
 def _mean(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
     return f"{np.mean(known):.4g}" + (f" (of {len(known)})" if len(known) < len(values) else "") if known else "none"
+
+
+def _stamps(path: Path | None) -> list[str]:
+    """What tells a file, or the files of a folder, from others of the same names."""
+    files = [] if path is None else sorted(path.iterdir()) if path.is_dir() else [path]
+    return [f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
 
 
 def _against(frames: Pixels, path: Path, truth: Path) -> dict[str, float]:

@@ -78,7 +78,7 @@ def likeness(made: Pixels, truth: Pixels) -> dict[str, float]:
 
 def _decisions(gated: Gated, which: NDArray[np.bool_]) -> dict[str, int]:
     """How many of the judged frames were accepted, and so on, of those that were broken and of the others."""
-    truth = which[gated.start :]
+    truth = which[gated.start :].tolist()
     return {
         f"{mode.name.lower()}/{word}": sum(
             found == mode and hit == state for found, hit in zip(gated.modes, truth, strict=True)

@@ -63,11 +63,12 @@ class Model:
     def load(self) -> Predictor:
         """Find the weights."""
         from wiser.threads import use_threads
-        from wiser.video.find import Asked
+        from wiser.video.find import find_predictor
 
         use_threads(self.threads)
         told = ("height", "width", "prompt", "steps", "guidance", "clip", "score_clip", "denoise_steps")
-        return Asked(self.model, {name: getattr(self, name) for name in told}, self.revision, self.guardrail).find()
+        settings = {name: getattr(self, name) for name in told}
+        return find_predictor(self.model, settings, self.revision, self.guardrail)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from wiser.guard.calibration import Calibration
 from wiser.guard.denoisers import Denoiser, Repair, find_denoiser
-from wiser.guard.gate import Gate, Measured, Tests
+from wiser.guard.gate import Exam, Gate, Measured
 from wiser.guard.judges.judge import Evidence, Ruling, prior_where
 from wiser.guard.learned import Learned
 from wiser.guard.look import Look
@@ -153,13 +153,13 @@ class Rejector:
         self.tau_context = threshold(settings.context) if settings.context else None
         self.relative = settings.score == EITHER
         self.share = 1.0 if settings.fixed is None else settings.fixed  # of `either`
-        tests = Tests(
+        exam = Exam(
             self._measure,
             self._repair if self.denoise else None,
             settings.tau_denoised,
             self._measure_context if self.tau_context else None,
         )
-        self.gate = Gate(tests, settings.transitions, rows, device)
+        self.gate = Gate(exam, settings.transitions, rows, device)
 
     @property
     def stage(self) -> Tensor:

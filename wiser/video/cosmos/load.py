@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +55,25 @@ def load_pipeline(name: str, revision: str | None = None, guardrail: bool = Fals
     if not local:
         options["revision"] = revision or (REVISION if name == RELEASED else None)
     try:
-        pipeline = library.Cosmos2_5_PredictBasePipeline.from_pretrained(name, **options)
+        with _quiet():
+            pipeline = library.Cosmos2_5_PredictBasePipeline.from_pretrained(name, **options)
     except OSError as error:
         raise ValueError(f"cannot load {name}: {error}") from error
     return pipeline.to(place)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No bars for each part, and no remarks on checkers that are not NVIDIA's."""
+    libraries = [import_module(f"{name}.utils.logging") for name in ("diffusers", "transformers")]
+    before = [(library.get_verbosity(), library.is_progress_bar_enabled()) for library in libraries]
+    for library in libraries:
+        library.set_verbosity_error()
+        library.disable_progress_bar()
+    try:
+        yield
+    finally:
+        for library, (verbosity, bars) in zip(libraries, before, strict=True):
+            library.set_verbosity(verbosity)
+            if bars:
+                library.enable_progress_bar()
