@@ -66,6 +66,13 @@ def test_without_resets_predictions_stay_in_the_context():
     assert not any(verdict.reset for verdict in found.verdicts)
 
 
+def test_without_a_denoiser_what_is_not_clean_is_predicted():
+    settings = Gating(**SETTINGS, sigma=None)
+    found = gate(plain_clip(CLEAN, LIGHT, HEAVY, CLEAN, ALSO), Scripted(SCORES, {}), settings, seed=0)
+    assert "".join(mode.name[0] for mode in found.modes) == "GPPGG"
+    assert [grey(frame) for frame in found.window] == [CLEAN, 0.201, 0.202, CLEAN, ALSO]
+
+
 def test_frames_rejected_in_a_row_come_from_one_generation():
     model = Scripted(SCORES, REPAIRED)
     gate(plain_clip(CLEAN, ALSO, HEAVY, HEAVY, CLEAN, HEAVY), model, Gating(**SETTINGS, frames=6), seed=0)

@@ -23,7 +23,7 @@ class Table:
     """Folder to write to, such as results/video."""
     judging: tyro.conf.OmitArgPrefixes[Judging] = field(default_factory=Judging)
     gate: str = "paper"
-    """What is compared with no gate: paper, keep (no resets) or authors (as published: --condition 1)."""
+    """Compared with no gate: paper, predict (ours: no D, no resets) or authors (as published: --condition 1)."""
     faults: tuple[str, ...] = ("chrome", "gaussian", "glare", "jitter", "occlusion")
     """What breaks the clips."""
     proportion: float = 0.75
@@ -59,8 +59,8 @@ class Table:
 
         def work(path: Path, stem: Path) -> dict[str, object]:
             frames = read_clip(path, self.model.size).frames
-            found = trials(frames, model, settings, plan, scorer, self.model.prompt)
-            return {"files": [], "trials": [{"clip": path.stem, **trial} for trial in found]}
+            found = trials(path.stem, frames, model, settings, plan, scorer, self.model.prompt)
+            return {"files": [], "trials": list(found)}
 
         told = {
             "plan": asdict(plan), "gating": asdict(settings), "scorer": self.scorer, "weights": model.digest,
