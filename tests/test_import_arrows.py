@@ -39,7 +39,6 @@ ALLOWED: dict[str, set[str]] = {
     },
     "wiser.evaluate": WATCHERS - {"wiser.evaluate"},
     "wiser.report": {"wiser.envs.domain", "wiser.evaluate", "wiser.record"},
-    "wiser.video": set(),
     "wiser.cockpit": WATCHERS,
     "wiser.demo": WATCHERS,
     "wiser.drive": SEAM_TWO,

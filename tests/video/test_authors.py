@@ -35,8 +35,8 @@ def transcription(tau: float, tau_denoised: float) -> tuple[int, list[tuple[floa
         x = torch.from_numpy(CLIP[index]).float().permute(2, 0, 1) / 255  # (3, H, W)
         video = (2 * x - 1)[None, :, None]  # one frame; the pipeline repeats it to the end
         told = {
-            "video": video, "prompt_embeds": prompt(), "height": 32, "width": 32, "num_frames": FRAMES, "guidance_scale": 1.0,
-            "num_latent_conditional_frames": 1, "output_type": "pt",
+            "video": video, "prompt_embeds": prompt(), "height": 32, "width": 32, "num_frames": FRAMES,
+            "guidance_scale": 1.0, "num_latent_conditional_frames": 1, "output_type": "pt",
         }  # fmt: skip
         out = pipe(**told, num_inference_steps=1, generator=draws_of("video/authors", SEED, index)).frames[0]
         score = float(((out[0] - out[1]) ** 2).mean())
