@@ -1,0 +1,139 @@
+"""Ways around obstacles: how long the shortest way to a goal is from everywhere, where some ground is dear.
+
+The time T to the goal solves |grad T| = slowness (the eikonal equation); it is found on a grid by fast sweeping, and
+the way from any place goes straight down it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wiser.kernels import kernel
+
+Array = NDArray[np.float64]
+SPAN = 2.6
+"""Half the side of the map in metres."""
+CELL = 0.08
+"""Side of a cell in metres."""
+SIDE = 2 * math.ceil(SPAN / CELL) + 1
+"""Cells from side to side; the middle one is the origin."""
+
+
+@kernel
+def slowness(discs: Array, cell: float, side: int) -> Array:
+    """How dear a metre is in each cell (side, side): 1 in the open, more near discs (n, 5).
+
+    A disc is x, y, the radius within which every metre costs `dear` more, the width of the ring around it in which that
+    fades to nothing, and `dear`.
+    """
+    field = np.ones((side, side))
+    origin = -cell * (side // 2)
+    for n in range(len(discs)):
+        x, y, radius, ring, dear = discs[n]
+        left, below = (x - radius - ring - origin) / cell, (y - radius - ring - origin) / cell
+        wide = 2 * (radius + ring) / cell + 1
+        for i in range(max(int(left), 0), min(int(left + wide) + 1, side)):
+            for j in range(max(int(below), 0), min(int(below + wide) + 1, side)):
+                away = math.hypot(origin + i * cell - x, origin + j * cell - y) - radius
+                if away <= 0.0:
+                    field[i, j] += dear
+                elif away < ring:
+                    field[i, j] += 0.2 * dear * (1.0 - away / ring) ** 2
+    return field
+
+
+@kernel
+def times(field: Array, goal_x: float, goal_y: float, cell: float) -> Array:
+    """The time to a goal from each cell (side, side), by Godunov's scheme swept in four directions until it stands."""
+    side = len(field)
+    far = 1e9
+    found = np.full((side, side), far)
+    origin = -cell * (side // 2)
+    a = min(max(int((goal_x - origin) / cell), 0), side - 2)
+    b = min(max(int((goal_y - origin) / cell), 0), side - 2)
+    for i in range(max(a - 1, 0), min(a + 3, side)):  # exact around the goal, which lies between cells
+        for j in range(max(b - 1, 0), min(b + 3, side)):
+            found[i, j] = field[i, j] * math.hypot(origin + i * cell - goal_x, origin + j * cell - goal_y)
+    for _ in range(20):
+        changed = 0.0
+        for way in range(4):
+            for k in range(side):
+                i = k if way < 2 else side - 1 - k
+                for m in range(side):
+                    j = m if way % 2 == 0 else side - 1 - m
+                    one = min(found[i - 1, j] if i > 0 else far, found[i + 1, j] if i < side - 1 else far)
+                    two = min(found[i, j - 1] if j > 0 else far, found[i, j + 1] if j < side - 1 else far)
+                    step = field[i, j] * cell
+                    if abs(one - two) >= step:
+                        new = min(one, two) + step
+                    else:
+                        new = 0.5 * (one + two + math.sqrt(2.0 * step * step - (one - two) ** 2))
+                    if new < found[i, j]:
+                        changed = max(changed, found[i, j] - new)
+                        found[i, j] = new
+        if changed < 1e-6:
+            break
+    return found
+
+
+@kernel
+def look_up(field: Array, x: float, y: float, cell: float) -> float:
+    """A field between cells, bilinear; places beyond the map are on its edge."""
+    side = len(field)
+    u = min(max(x / cell + side // 2, 0.0), side - 1.000001)
+    v = min(max(y / cell + side // 2, 0.0), side - 1.000001)
+    i, j = int(u), int(v)
+    u, v = u - i, v - j
+    near = field[i, j] * (1 - v) + field[i, j + 1] * v
+    return near * (1 - u) + (field[i + 1, j] * (1 - v) + field[i + 1, j + 1] * v) * u
+
+
+@kernel
+def follow(found: Array, x: float, y: float, distance: float, cell: float) -> tuple[float, float]:
+    """Where the way from (x, y) straight down the times arrives after so many metres, or the lowest place before."""
+    step = 0.5 * cell
+    for _ in range(int(distance / step)):
+        dx = look_up(found, x + step, y, cell) - look_up(found, x - step, y, cell)
+        dy = look_up(found, x, y + step, cell) - look_up(found, x, y - step, cell)
+        steep = math.hypot(dx, dy)
+        if steep < 1e-9:
+            break
+        to_x, to_y = x - step * dx / steep, y - step * dy / steep
+        if look_up(found, to_x, to_y, cell) >= look_up(found, x, y, cell):
+            break
+        x, y = to_x, to_y
+    return x, y
+
+
+NEAR = 0.15
+"""Metres from the goal where the way is straight."""
+
+
+class Chart:
+    """The ground as it is now, and the ways to a goal.
+
+    >>> Chart(np.array([[0.0, 0.0, 0.2, 0.1, 30.0]]), goal=(1.0, 0.0)).ahead((-1.0, 0.0), 0.5)
+    """
+
+    def __init__(self, discs: Array, goal: tuple[float, float]) -> None:
+        self.goal = goal
+        self.slowness = slowness(discs.reshape(-1, 5), CELL, SIDE)
+        self.times = times(self.slowness, *goal, CELL)
+
+    def time_from(self, place: tuple[float, float]) -> float:
+        """Metres to the goal, dear ones counted as so many more."""
+        return float(look_up(self.times, *place, CELL))
+
+    def dear(self, place: tuple[float, float]) -> float:
+        """How dear a metre is here."""
+        return float(look_up(self.slowness, *place, CELL))
+
+    def ahead(self, place: tuple[float, float], distance: float) -> tuple[float, float]:
+        """The place so many metres further on the way to the goal."""
+        if math.dist(place, self.goal) <= NEAR:
+            return self.goal
+        x, y = follow(self.times, *place, distance, CELL)
+        return float(x), float(y)
