@@ -20,6 +20,8 @@ CELL = 0.08
 """Side of a cell in metres."""
 SIDE = 2 * math.ceil(SPAN / CELL) + 1
 """Cells from side to side; the middle one is the origin."""
+WAYS = 32
+"""Directions among which the steepest is looked for: differences of neighbours mean nothing where two ways part."""
 
 
 @kernel
@@ -41,7 +43,7 @@ def slowness(discs: Array, cell: float, side: int) -> Array:
                 if away <= 0.0:
                     field[i, j] += dear
                 elif away < ring:
-                    field[i, j] += 0.2 * dear * (1.0 - away / ring) ** 2
+                    field[i, j] += 0.1 * dear * (1.0 - away / ring) ** 2
     return field
 
 
@@ -92,19 +94,20 @@ def look_up(field: Array, x: float, y: float, cell: float) -> float:
 
 
 @kernel
-def follow(found: Array, x: float, y: float, distance: float, cell: float) -> tuple[float, float]:
-    """Where the way from (x, y) straight down the times arrives after so many metres, or the lowest place before."""
-    step = 0.5 * cell
-    for _ in range(int(distance / step)):
-        dx = look_up(found, x + step, y, cell) - look_up(found, x - step, y, cell)
-        dy = look_up(found, x, y + step, cell) - look_up(found, x, y - step, cell)
-        steep = math.hypot(dx, dy)
-        if steep < 1e-9:
+def follow(found: Array, x: float, y: float, steps: int, cell: float) -> tuple[float, float]:
+    """Where the way from (x, y) down the times arrives after so many steps of a cell, or the lowest place before."""
+    lowest = look_up(found, x, y, cell)
+    for _ in range(steps):
+        best_x, best_y, best = x, y, lowest
+        for way in range(WAYS):
+            angle = 2 * math.pi * way / WAYS
+            to_x, to_y = x + cell * math.cos(angle), y + cell * math.sin(angle)
+            time = look_up(found, to_x, to_y, cell)
+            if time < best:
+                best_x, best_y, best = to_x, to_y, time
+        if best == lowest:
             break
-        to_x, to_y = x - step * dx / steep, y - step * dy / steep
-        if look_up(found, to_x, to_y, cell) >= look_up(found, x, y, cell):
-            break
-        x, y = to_x, to_y
+        x, y, lowest = best_x, best_y, best
     return x, y
 
 
@@ -135,5 +138,5 @@ class Chart:
         """The place so many metres further on the way to the goal."""
         if math.dist(place, self.goal) <= NEAR:
             return self.goal
-        x, y = follow(self.times, *place, distance, CELL)
+        x, y = follow(self.times, *place, round(distance / CELL), CELL)
         return float(x), float(y)

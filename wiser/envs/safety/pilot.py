@@ -52,6 +52,7 @@ class Pilot:
         now = float(task.data.time)
         for x, y, _ in task.gremlins.pos:
             middle = np.array((x, y)) - task.gremlins.travel * np.array((math.sin(now), math.cos(now)))
+            yield x, y, 0.2, 0.1, 3 * DEAR
             for later in (0.0, 0.25, 0.5, 0.75):
                 then = now + later
                 place = middle + task.gremlins.travel * np.array((math.sin(then), math.cos(then)))
@@ -64,11 +65,13 @@ def _drive_point(course: Course, chart: Chart) -> NDArray[np.float32]:
     soon = place + 0.15 * speed  # where it will be when it can have turned
     aim = np.array(chart.ahead(tuple(map(float, soon)), 0.25)) - soon
     aim /= max(float(np.linalg.norm(aim)), 1e-6)
+    here = chart.dear(tuple(map(float, place)))
     dear = max(chart.dear(tuple(map(float, place + t * speed))) for t in (0.1, 0.25, 0.4))
-    wanted = aim * float(np.clip(1.2 / (1 + 0.25 * (dear - 1)), 0.25, 1.2))
+    worse = max(0.0, dear - max(here, 1.0))  # out of harm's way it goes as fast as it can
+    wanted = aim * float(np.clip(1.2 / (1 + 0.15 * worse), 0.35, 1.2))
     push = (wanted - speed) / 0.25 + wanted / 0.52  # to be there in a quarter of a second, drag included
     turn = _angle(ahead, push if np.linalg.norm(push) > 0.5 else aim)
-    if abs(turn) > 0.6 * math.pi:  # braking is quicker backwards
+    if abs(turn) > 0.6 * math.pi:  # reversing is quicker than turning round
         turn = _angle(-ahead, push)
     thrust = float(push @ ahead) / 2.75
     return np.array([np.clip(thrust, -1, 1), np.clip(3.0 * turn, -1, 1)], np.float32)
