@@ -31,8 +31,8 @@ class Setup:
 
     def __init__(self, config: TrainConfig = CONFIG, steps: int = 40) -> None:
         sensors, actions = fake_world.described(continuous=config.env == fake_world.CONTINUOUS)
-        decoder = find_variant(config.variant).decodes
-        self.model = DreamerV3(tiny.config(sensors, actions, tower="patch", decoder=decoder))
+        asked = find_variant(config.variant).shape
+        self.model = DreamerV3(tiny.config(sensors, actions, tower="patch", **asked))
         self.replay = Replay(replay_fields(config, self.model), config.rows, config.capacity)
         collector = Collector(config, self.model, self.replay, seed=0)
         for _ in range(steps):

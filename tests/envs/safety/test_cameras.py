@@ -70,7 +70,7 @@ def test_with_quality_the_front_is_the_package_s_own_picture_lidar_and_all(name,
     task, simulation = env.course.task, env.course.simulation
     hazard = task.hazards.pos[0]
     for near in (1.0, 0.05):  # and where it costs: a red ball
-        place(env.course, hazard[0] - near, hazard[1])
+        place(env.course, hazard[0] - near, hazard[1], 0.1)  # straight at it the package's lidar has an error
         simulation._cost()
         assert (simulation.cost["cost_sum"] > 0) == (near < 0.1)
         theirs = task.render(96, 96, "rgb_array", camera_name="vision", cost=simulation.cost)

@@ -68,7 +68,7 @@ def test_a_ring_fades() -> None:
 
 def test_the_map_ends_and_whoever_is_beyond_is_led_back() -> None:
     chart = Chart(NOTHING, (0.0, 0.0))
-    x, y = chart.ahead((SPAN + 1, 0.0), 2.0)
-    assert x < SPAN + 1
-    assert abs(y) < 0.5
+    assert chart.ahead((SPAN + 1, 0.4), 0.3) == (SPAN, 0.4)
+    assert chart.ahead((-SPAN - 1, -9.0), 0.3) == (-SPAN, -SPAN)
+    assert chart.ahead((SPAN, 0.4), 0.3)[0] < SPAN - 0.2
     assert chart.ahead((0.1, 0.05), 0.5) == (0.0, 0.0), "near the goal the way is straight"

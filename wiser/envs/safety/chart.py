@@ -135,7 +135,10 @@ class Chart:
         return float(look_up(self.slowness, *place, CELL))
 
     def ahead(self, place: tuple[float, float], distance: float) -> tuple[float, float]:
-        """The place so many metres further on the way to the goal."""
+        """The place so many metres further on the way to the goal; from beyond the map, the nearest place on it."""
+        inside = (min(max(place[0], -SPAN), SPAN), min(max(place[1], -SPAN), SPAN))
+        if inside != place:
+            return inside
         if math.dist(place, self.goal) <= NEAR:
             return self.goal
         x, y = follow(self.times, *place, round(distance / CELL), CELL)
