@@ -26,6 +26,7 @@ from wiser.envs.safety.names import TASKS
 from wiser.envs.safety.package import mujoco
 
 SEED, STEPS, SIZE = 2, 40, 64
+ACTION = np.array([0.3, 0.2])
 
 
 def seconds(do: Callable[[], object], times: int) -> float:
@@ -83,10 +84,9 @@ def main() -> None:
         print(f"{name:18s} {1 / spent:7.1f} times three views a second")
     for name in TASKS:
         env = SafetyEnv(name)
-        reset = seconds(lambda env=env: env.reset(seed=SEED), 2)
-        action = np.array([0.3, 0.2])
-        step = min(seconds(lambda env=env: env.step(action), STEPS) for _ in range(2))
-        blind = min(seconds(lambda env=env: env.course.act(action), STEPS) for _ in range(2))
+        reset = seconds(partial(env.reset, seed=SEED), 2)
+        step = min(seconds(partial(env.step, ACTION), STEPS) for _ in range(2))
+        blind = min(seconds(partial(env.course.act, ACTION), STEPS) for _ in range(2))
         print(f"{name:18s} {1 / step:7.1f} steps/s   without pictures {1 / blind:7.1f}   reset {1000 * reset:6.1f} ms")
         env.close()
     for other in ("mujoco.Renderer", "package"):

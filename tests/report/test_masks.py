@@ -93,7 +93,9 @@ def test_a_summary_is_taken_over_all_episodes_at_once(tmp_path) -> None:
 
 def test_a_summary_may_weigh_the_score_and_needs_no_details(tmp_path) -> None:
     """Scores are 0, 1, 2 and 3."""
-    write(tmp_path, "confident", "none", [detection("--", "bb")] * 4, [{"weed": i + 1.0} for i in range(4)], task="Vase")
+    write(
+        tmp_path, "confident", "none", [detection("--", "bb")] * 4, [{"weed": i + 1.0} for i in range(4)], task="Vase"
+    )
     (exhibit,) = summaries.exhibits(read_sweep(tmp_path))
     (table,) = exhibit.tables
     assert table.rows[0][1].startswith("0.6 ["), "6 / 10; the mean of 0 / 1, 1 / 2, 2 / 3 and 3 / 4 is 0.5"

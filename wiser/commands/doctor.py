@@ -72,8 +72,13 @@ EXTRAS = (
     Extra("crafter", {"crafter": "crafter"}, "Crafter, a world to survive in: docs/crafter.md"),
     Extra(
         "safety",
-        {"mujoco": "mujoco", "OpenGL": "PyOpenGL", "imageio": "imageio", "packaging": "packaging",
-         "xmltodict": "xmltodict"},
+        {
+            "mujoco": "mujoco",
+            "OpenGL": "PyOpenGL",
+            "imageio": "imageio",
+            "packaging": "packaging",
+            "xmltodict": "xmltodict",
+        },
         "Safety Gymnasium, robots among hazards: docs/safety.md",
     ),
     Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),

@@ -1,6 +1,7 @@
 """Ways around obstacles, against lengths that geometry gives."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,13 +48,13 @@ def test_the_way_goes_down_and_keeps_clear() -> None:
         place = chart.ahead(place, CELL)
         nearest = min(nearest, math.hypot(*place))
         assert len(times) < 80
-    assert all(later < earlier for earlier, later in zip(times, times[1:], strict=False))
+    assert all(later < earlier for earlier, later in pairwise(times))
     assert 0.42 < nearest < 0.65
 
 
 def test_where_two_ways_part_one_of_them_is_taken() -> None:
     chart = Chart(disc(0, 0, 0.5), (1.5, 0.0))
-    x, y = chart.ahead((-0.62, 0.0), 0.3)
+    _, y = chart.ahead((-0.62, 0.0), 0.3)
     assert abs(y) > 0.15, "differences of neighbours say: neither to the left nor to the right"
 
 
@@ -62,7 +63,7 @@ def test_a_ring_fades() -> None:
     found = [chart.dear((away, 0.0)) for away in (0.0, 0.16, 0.24, 0.4, 0.56, 0.72)]
     assert found[:2] == [11.0, 11.0]
     assert found[5] == 1.0
-    assert all(later < earlier for earlier, later in zip(found[1:], found[2:], strict=False))
+    assert all(later < earlier for earlier, later in pairwise(found[1:]))
     assert found[3] == pytest.approx(1 + 0.1 * 10 * 0.5**2, rel=0.01)
 
 

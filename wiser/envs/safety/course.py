@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ class Simulation(Builder):
         task = getattr(tasks, get_task_class_name(self.task_id))(config=self.config)
         task.obs = lambda: mujoco.mj_forward(task.model, task.data)  # all that an observation does to the world
         for gremlins in task._mocaps.values():
-            gremlins.move = lambda: _send_round(task, gremlins)
+            gremlins.move = partial(_send_round, task, gremlins)
         return task
 
     def set_seed(self, seed: int = 0) -> None:
