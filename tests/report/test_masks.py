@@ -81,8 +81,8 @@ def test_a_summary_is_taken_over_all_episodes_at_once(tmp_path) -> None:
     sweep = read_sweep(tmp_path)
     bloom = summaries.table(sweep, "Garden", "bloom")
     method, clean, glare = bloom.rows[0]
-    assert (method, glare) == ("confident", "0.0 [0.0, 0.0]")
-    assert clean == "10.0 [0.0, 10.0]"
+    assert (method, glare) == ("confident", "0.00 [0.00, 0.00]")
+    assert clean == "10.00 [0.00, 10.00]"
     details = summaries.details(sweep, "Garden", "none")
     assert details.rows == (("roses", "25%"),)
     names = [exhibit.name for exhibit in assemble([sweep]).exhibits]
@@ -98,10 +98,10 @@ def test_a_summary_may_weigh_the_score_and_needs_no_details(tmp_path) -> None:
     )
     (exhibit,) = summaries.exhibits(read_sweep(tmp_path))
     (table,) = exhibit.tables
-    assert table.rows[0][1].startswith("0.6 ["), "6 / 10; the mean of 0 / 1, 1 / 2, 2 / 3 and 3 / 4 is 0.5"
+    assert table.rows[0][1].startswith("0.60 ["), "6 / 10; the mean of 0 / 1, 1 / 2, 2 / 3 and 3 / 4 is 0.5"
     assert figures_of("Vase", [Episode(index=0, env_seed=0, fault_seed=0, failed=(), score=6.0, length=4,
                                        outcome="over", detection=None, measures={"weed": 4.0})]) == {
-        "weeds": "4.00", "yield": "1.5"
+        "weeds": "4.00", "yield": "1.50"
     }  # fmt: skip
 
 

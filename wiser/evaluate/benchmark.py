@@ -145,7 +145,7 @@ def figures_of(env: str, episodes: Sequence[Episode]) -> dict[str, str]:
     means = [(measures_of(env)[name], mean) for name, mean in mean_measures(episodes).items()]
     told = {measure.title: measure.text(mean) for measure, mean in means if not measure.detail}
     judged = [{"score": episode.score, **episode.measures} for episode in episodes]
-    return told | {name: f"{summary(judged):.1f}" for name, summary in domain_of(env).summaries.items()}
+    return told | {name: f"{summary(judged):.2f}" for name, summary in domain_of(env).summaries.items()}
 
 
 def _resilience(scores: list[float], clean: list[float], floor: float | None) -> float | None:

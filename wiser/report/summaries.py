@@ -32,7 +32,7 @@ def table(sweep: Sweep, task: str, name: str) -> Table:
     rows = []
     for contender in sweep.contenders:
         points = settings(sweep, task, contender).values()
-        rows.append((contender, *(estimate_text(_estimate(summary, point), 1) for point in points)))
+        rows.append((contender, *(estimate_text(_estimate(summary, point), 2) for point in points)))
     return Table(f"{style.spaced(task)}: {name}", ("method", "clean", *sweep.disturbances), tuple(rows))
 
 

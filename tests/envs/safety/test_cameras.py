@@ -1,6 +1,8 @@
 """Pictures are those of MuJoCo's own renderer and of the package's, pixel by pixel, upright and never blank."""
 
 import gc
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -149,6 +151,12 @@ def test_rigs_live_side_by_side_and_die_whenever_they_like() -> None:
     for image, again in zip(expected, shots(kept, made), strict=True):
         np.testing.assert_array_equal(image, again)
     assert shots(closed, made)[0].std() > 10, "a closed rig opens again"
+
+
+def test_a_process_that_closes_nothing_ends_in_silence() -> None:
+    script = "from wiser.envs.safety.env import SafetyEnv; env = SafetyEnv('SafetyPointGoal1'); env.reset(seed=0)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_a_large_picture_for_people_shows_the_world_whatever_the_sensors_show() -> None:

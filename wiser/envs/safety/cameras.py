@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 from weakref import finalize
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wiser.envs.safety.course import Course
-from wiser.envs.safety.gl import clear_up, context_kind, leave
+from wiser.envs.safety.gl import clear_up, context_kind, leave, use
 from wiser.envs.safety.package import mujoco
 
 Image = NDArray[np.uint8]
@@ -69,7 +70,7 @@ class Rig:
         context_kind()  # an error is of more use now than at the first picture
         self.size, self.quality = size, quality
         self._gl: Any = None
-        self._free = lambda: None
+        self._free: Any = lambda: None
 
     def draw(self, model: Any, data: Any, cameras: Iterable[Any], further: Iterable[Shape] = ()) -> list[Image]:
         """What each camera sees, (size, size, 3), upright; `further` shapes are drawn besides the model's own."""
@@ -95,7 +96,10 @@ class Rig:
         context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
         self._gl, self._context = gl, context
-        self._free = finalize(self, leave, lambda: _free_context(gl, context))
+        free = partial(_free_context, gl, context)
+        use(free)
+        self._free = finalize(self, leave, free)
+        self._free.atexit = False
         self._scene = mujoco.MjvScene(model, MOST_SHAPES)
         if not self.quality:
             self._scene.flags[list(map(int, DEVICES))] = 0

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from wiser.kernels import kernel
 
 Array = NDArray[np.float64]
+Place = Array | tuple[float, float]
 SPAN = 2.6
 """Half the side of the map in metres."""
 CELL = 0.08
@@ -116,30 +117,30 @@ NEAR = 0.15
 
 
 class Chart:
-    """The ground as it is now, and the ways to a goal.
+    """The ground as it is now, and the ways to a goal. Places are x and y in metres.
 
     >>> Chart(np.array([[0.0, 0.0, 0.2, 0.1, 30.0]]), goal=(1.0, 0.0)).ahead((-1.0, 0.0), 0.5)
     """
 
-    def __init__(self, discs: Array, goal: tuple[float, float]) -> None:
-        self.goal = goal
+    def __init__(self, discs: Array, goal: Place) -> None:
+        self.goal = np.array(goal, np.float64)
         self.slowness = slowness(discs.reshape(-1, 5), CELL, SIDE)
-        self.times = times(self.slowness, *goal, CELL)
+        self.times = times(self.slowness, self.goal[0], self.goal[1], CELL)
 
-    def time_from(self, place: tuple[float, float]) -> float:
+    def time_from(self, place: Place) -> float:
         """Metres to the goal, dear ones counted as so many more."""
-        return float(look_up(self.times, *place, CELL))
+        return float(look_up(self.times, float(place[0]), float(place[1]), CELL))
 
-    def dear(self, place: tuple[float, float]) -> float:
+    def dear(self, place: Place) -> float:
         """How dear a metre is here."""
-        return float(look_up(self.slowness, *place, CELL))
+        return float(look_up(self.slowness, float(place[0]), float(place[1]), CELL))
 
-    def ahead(self, place: tuple[float, float], distance: float) -> tuple[float, float]:
+    def ahead(self, place: Place, distance: float) -> Array:
         """The place so many metres further on the way to the goal; from beyond the map, the nearest place on it."""
-        inside = (min(max(place[0], -SPAN), SPAN), min(max(place[1], -SPAN), SPAN))
-        if inside != place:
+        here = np.array(place, np.float64)
+        inside = here.clip(-SPAN, SPAN)
+        if (inside != here).any():
             return inside
-        if math.dist(place, self.goal) <= NEAR:
+        if np.linalg.norm(here - self.goal) <= NEAR:
             return self.goal
-        x, y = follow(self.times, *place, round(distance / CELL), CELL)
-        return float(x), float(y)
+        return np.array(follow(self.times, here[0], here[1], round(distance / CELL), CELL))

@@ -20,7 +20,8 @@ class Simulation(Builder):
     """The package's environment, which observes nothing: its lidar takes more time than its physics."""
 
     def _get_task(self) -> Any:
-        task = getattr(tasks, get_task_class_name(self.task_id))(config=self.config)
+        with np.errstate(over="ignore"):  # Gymnasium stumbles over the precision of the package's own action space
+            task = getattr(tasks, get_task_class_name(self.task_id))(config=self.config)
         task.obs = lambda: mujoco.mj_forward(task.model, task.data)  # all that an observation does to the world
         for gremlins in task._mocaps.values():
             gremlins.move = partial(_send_round, task, gremlins)

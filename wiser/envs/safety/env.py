@@ -41,8 +41,8 @@ class SafetyEnv(gym.Env[Any, Any]):
         quality: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        if not sensors or (unknown := [name for name in sensors if name not in SENSORS]):
-            raise ValueError(f"sensors are some of {', '.join(SENSORS)}, got {', '.join(unknown or ['none'])}")
+        if not sensors or not set(sensors) <= set(SENSORS):
+            raise ValueError(f"sensors are some of {', '.join(SENSORS)}, got {', '.join(sensors) or 'none'}")
         self.render_mode, self.sensors, self.quality = render_mode, tuple(sensors), quality
         self.observation_space = gym.spaces.Dict(
             {name: gym.spaces.Box(0, 255, (size, size, 3), np.uint8) for name in self.sensors}

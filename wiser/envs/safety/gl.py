@@ -16,6 +16,7 @@ from wiser.envs.safety.package import mujoco
 Free = Callable[[], None]
 LIBRARIES = {"osmesa": "OSMesa", "egl": "EGL"}
 """By MuJoCo's names for them, in order of preference: the first one draws the same on every machine."""
+_in_use: set[Free] = set()
 _left: list[Free] = []
 
 
@@ -23,8 +24,10 @@ _left: list[Free] = []
 def context_kind() -> Any:
     """The class of MuJoCo's GL contexts: as MUJOCO_GL says, else the first of `LIBRARIES`; ImportError if none is here.
 
-    Without MUJOCO_GL, MuJoCo itself would ask for a screen.
+    Without MUJOCO_GL, MuJoCo itself would ask for a screen. Software draws in the thread that asks: threads of its own
+    would not live on in a process that is forked, and small pictures are no quicker with them.
     """
+    os.environ.setdefault("LP_NUM_THREADS", "0")
     chosen = os.environ.get("MUJOCO_GL", "").lower()
     if not sys.platform.startswith("linux") or chosen not in ("", *LIBRARIES):
         return mujoco.GLContext
@@ -38,11 +41,17 @@ def context_kind() -> Any:
     return import_module(f"mujoco.{found[0]}").GLContext
 
 
+def use(free: Free) -> None:
+    """Have a context freed when the process ends, at the latest: later there is no more Python to do it."""
+    _in_use.add(free)
+
+
 def leave(free: Free) -> None:
-    """Hand over what frees a context that nobody needs any more: whoever draws next does it, before it begins.
+    """Nobody needs a context any more: whoever draws next frees it, before it begins.
 
     The garbage collector may run between two calls of a drawing, and freeing takes the current context away.
     """
+    _in_use.discard(free)
     _left.append(free)
 
 
@@ -52,4 +61,8 @@ def clear_up() -> None:
         _left.pop()()
 
 
-atexit.register(clear_up)
+@atexit.register
+def _end() -> None:
+    for free in tuple(_in_use):
+        leave(free)
+    clear_up()

@@ -53,7 +53,7 @@ def _arrays_as_defaults() -> Iterator[None]:
                 setattr(cls, name, dataclasses.field(default_factory=value.copy))
         return strict(cls, **settings)
 
-    dataclasses.dataclass = lenient  # type: ignore[assignment]
+    dataclasses.dataclass = lenient
     try:
         yield
     finally:

@@ -26,8 +26,7 @@ class Pilot:
         """Two numbers from -1 to 1."""
         course = self.course
         task = course.task
-        goal = task.goal.pos
-        chart = Chart(np.array(list(self._obstacles()), np.float64).reshape(-1, 5), (float(goal[0]), float(goal[1])))
+        chart = Chart(np.array(list(self._obstacles()), np.float64), task.goal.pos[:2])
         return (_drive_car if course.robot == "Car" else _drive_point)(course, chart)
 
     def _obstacles(self) -> Iterator[Disc]:
@@ -63,10 +62,10 @@ def _drive_point(course: Course, chart: Chart) -> NDArray[np.float32]:
     place, speed = course.position[:2], course.task.agent.vel[:2]
     ahead = course.forward[:2] / np.linalg.norm(course.forward[:2])
     soon = place + 0.15 * speed  # where it will be when it can have turned
-    aim = np.array(chart.ahead(tuple(map(float, soon)), 0.25)) - soon
+    aim = chart.ahead(soon, 0.25) - soon
     aim /= max(float(np.linalg.norm(aim)), 1e-6)
-    here = chart.dear(tuple(map(float, place)))
-    dear = max(chart.dear(tuple(map(float, place + t * speed))) for t in (0.1, 0.25, 0.4))
+    here = chart.dear(place)
+    dear = max(chart.dear(place + t * speed) for t in (0.1, 0.25, 0.4))
     worse = max(0.0, dear - max(here, 1.0))  # out of harm's way it goes as fast as it can
     wanted = aim * float(np.clip(1.2 / (1 + 0.15 * worse), 0.35, 1.2))
     push = (wanted - speed) / 0.25 + wanted / 0.52  # to be there in a quarter of a second, drag included
@@ -80,7 +79,7 @@ def _drive_point(course: Course, chart: Chart) -> NDArray[np.float32]:
 def _drive_car(course: Course, chart: Chart) -> NDArray[np.float32]:
     place = course.position[:2]
     ahead = course.forward[:2] / np.linalg.norm(course.forward[:2])
-    aim = np.array(chart.ahead(tuple(map(float, place)), 0.35)) - place
+    aim = chart.ahead(place, 0.35) - place
     turn = _angle(ahead, aim)
     drive = max(0.0, math.cos(turn)) ** 3
     steer = float(np.clip(1.5 * turn, -1, 1))

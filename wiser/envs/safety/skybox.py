@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import cv2
 
@@ -44,5 +45,5 @@ def _copy(source: Path, target: Path) -> None:
     if source.suffix != ".png":
         target.write_bytes(source.read_bytes())
         return
-    picture = cv2.resize(cv2.imread(str(source)), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
-    cv2.imwrite(str(target), picture)
+    large: Any = cv2.imread(str(source))
+    cv2.imwrite(str(target), cv2.resize(large, (SIDE, SIDE), interpolation=cv2.INTER_AREA))
