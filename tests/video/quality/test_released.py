@@ -17,6 +17,7 @@ transformers = pytest.importorskip("transformers", reason="pip install 'wiser-gu
 
 FRAMES, REFERENCE = moving(), moving(1, 80, 90)[0]
 SMALL = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 12, "patch_size": 16}
+NOWHERE = {"clip": "no/such/folder/here", "dino": "no/such/folder/here"}
 CPU = torch.device("cpu")
 
 
@@ -120,7 +121,7 @@ class Both(nn.Module):
     """Features of a video: its mean colour over time; of a text: its tokens."""
 
     def video(self, frames: torch.Tensor) -> torch.Tensor:
-        return torch.cat([frames.mean((3, 4)).flatten(1), frames.new_zeros(len(frames), 8)], 1)
+        return torch.cat([frames.mean((3, 4)).flatten(1), frames.new_zeros(frames.shape[0], 8)], 1)
 
     def text(self, tokens: torch.Tensor) -> torch.Tensor:
         return tokens.float()
@@ -147,8 +148,7 @@ def save_tokenizer(folder: Path) -> Path:
 def test_networks_of_no_package_come_as_torchscript(tmp_path: Path) -> None:
     torch.jit.script(Halfway()).save(str(tmp_path / "amt.pt"))
     places = {"amt": str(tmp_path / "amt.pt"), "viclip": save_both(tmp_path / "viclip.pt")}
-    nowhere = {"clip": "no/such/folder/here", "dino": "no/such/folder/here"}
-    found = load_released(Weights(clip_large=str(save_tokenizer(tmp_path / "words")), **places, **nowhere))
+    found = load_released(Weights(clip_large=str(save_tokenizer(tmp_path / "words")), **places, **NOWHERE))
     values = score(FRAMES, None, "a b", backbones=found)
     odd = np.abs((FRAMES[0:3:2].astype(int) + FRAMES[2:5:2]) // 2 - FRAMES[1:4:2])
     assert values["motion_smoothness"] == pytest.approx((255 - odd.mean()) / 255, abs=1e-4)
@@ -174,7 +174,7 @@ def ours(device: torch.device) -> Halfway:
 
 
 def test_networks_of_no_package_come_from_ones_own_function() -> None:
-    found = load_released(Weights(clip="no/such/folder/here", dino="no/such/folder/here", amt=f"{__name__}:ours"))
+    found = load_released(Weights(**NOWHERE, amt=f"{__name__}:ours"))
     assert isinstance(found.networks["motion_smoothness"], Halfway)
 
 

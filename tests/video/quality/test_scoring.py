@@ -86,9 +86,14 @@ def test_what_was_not_given_is_asked_for() -> None:
         "i2v_subject": "it needs a reference",
         "i2v_background": "it needs a reference",
     }
-    assert score(FRAMES[:1], FRAMES[0], "", backbones=ALL).missing.keys() == {
-        "subject_consistency", "background_consistency", "motion_smoothness", "i2v_subject", "i2v_background"
-    }  # fmt: skip
+    assert score(FRAMES[:1], FRAMES[0], "", backbones=ALL).missing == {
+        "subject_consistency": "it needs at least 2 frames",
+        "background_consistency": "it needs at least 2 frames",
+        "motion_smoothness": "it needs at least 3 frames",
+        "overall_consistency": "it needs a prompt",
+        "i2v_subject": "it needs at least 2 frames",
+        "i2v_background": "it needs at least 2 frames",
+    }
     assert score(FRAMES, backbones=Backbones({})).missing["imaging_quality"] == "no network was given for it"
 
 

