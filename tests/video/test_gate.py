@@ -147,6 +147,18 @@ def test_a_score_depends_on_no_other_frame():
         assert found.start == 8 - frames
 
 
+class Dice(Scripted):
+    """Predicts noise."""
+
+    def predict_next(self, frame: torch.Tensor, draws: torch.Generator) -> torch.Tensor:
+        return torch.rand(frame.shape, generator=draws)
+
+
+def test_every_frame_has_draws_of_its_own():
+    found = gate(plain_clip(*[CLEAN] * 5), Dice({}, {}), Gating(1.0, 1.0), seed=0)
+    assert len({verdict.scores["score"] for verdict in found.verdicts}) == 5
+
+
 def test_broken_frames_of_a_model_that_knows_its_world_are_found():
     clip = moving_blob(5, 52)
     clip[2:4] = np.random.default_rng(0).integers(0, 256, clip[2:4].shape)

@@ -10,7 +10,7 @@ from wiser.video.calibration import calibrate, gating
 from wiser.video.corrupt import FAULTS
 from wiser.video.plain import Linear
 from wiser.video.table import Table, markdown, write_results
-from wiser.video.trials import Experiment, likeness, trials
+from wiser.video.trials import Experiment, trials
 
 CLIPS = range(100, 108)
 
@@ -96,6 +96,8 @@ def test_a_scorer_adds_its_own_measures():
     model = Linear.fit([moving_blob(20, 0)], components=3)
     plan = Experiment(faults=("glare",), seeds=1)
 
+    absent: float | None = None
+
     def brightness(frames, reference, prompt):
         assert (frames.shape, frames.dtype, reference.shape, prompt) == (
             (8, 16, 16, 3),
@@ -103,16 +105,15 @@ def test_a_scorer_adds_its_own_measures():
             (16, 16, 3),
             "a disc",
         )
-        return {"brightness": float(frames.mean()), "absent": None}
+        return {"brightness": float(frames.mean()), "more": 2.0 * float(frames.mean()), "absent": absent}
 
     settings = gating(model, calibrate(model, [moving_blob(9, 1)]))
-    done = list(trials("a", moving_blob(17, 2), model, settings, plan, brightness, "a disc"))
-    assert Table(done, "paper").measures == ["psnr", "ssim", "quality/brightness"]
-
-
-def test_likeness_of_the_truth_itself_is_the_highest():
-    clip = moving_blob(4, 0)
-    assert likeness(clip, clip) == {"psnr": 100.0, "ssim": pytest.approx(1.0)}
+    told = moving_blob(17, 2), model, settings, plan, brightness, "a disc"
+    table = Table(list(trials("a", *told)), "paper")
+    assert table.measures == ["psnr", "ssim", "quality/brightness", "quality/more"]
+    absent = 0.0  # now none is missing, and there is a mean
+    with_mean = next(trials("a", *told))
+    assert with_mean["quality/mean"] == pytest.approx(with_mean["quality/brightness"])
 
 
 @pytest.mark.parametrize(("plan", "said"), [

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from wiser import seeds
 from wiser.checks import at_least
 from wiser.guard import Mode
-from wiser.likeness import signal_to_noise, structural_similarity
 from wiser.video.corrupt import FAULTS, Corruption, corrupt
 from wiser.video.gate import Gated, Gating
-from wiser.video.predictor import Pixels, Predictor, pixels, unit
+from wiser.video.predictor import Pixels, Predictor, pixels
+from wiser.video.quality import continuation_errors
 from wiser.video.treatments import GATES, generate
 
 CLEAN = "none"
@@ -72,16 +72,15 @@ def trials(
                 scores = {} if scorer is None else scorer(made, seen[-1], prompt)
                 yield {
                     "clip": name, "fault": fault, "seed": seed, "gate": gate,
-                    **likeness(made, truth), **_decisions(gated, which),
-                    **{f"quality/{key}": value for key, value in scores.items()},
+                    **continuation_errors(made, truth), **_decisions(gated, which), **_quality(scores),
                 }  # fmt: skip
 
 
-def likeness(made: Pixels, truth: Pixels) -> dict[str, float]:
-    """Mean over frames of how like the truth they are, as people would see them: in bytes."""
-    found, expected = unit(made), unit(truth)
-    psnr, ssim = signal_to_noise(found, expected), structural_similarity(found, expected)  # (T,) each
-    return {"psnr": float(psnr.mean()), "ssim": float(ssim.mean())}
+def _quality(scores: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Scores by name, and their mean where none is missing, which is the paper's quality score."""
+    known = [value for value in scores.values() if value is not None]
+    mean = {"mean": float(np.mean(known))} if len(known) == len(scores) > 1 else {}
+    return {f"quality/{name}": value for name, value in {**scores, **mean}.items()}
 
 
 def _decisions(gated: Gated, which: NDArray[np.bool_]) -> dict[str, int]:

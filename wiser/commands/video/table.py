@@ -39,7 +39,7 @@ class Table:
     seeds: int = 3
     """How often each clip is broken and gone on from."""
     scorer: str | None = None
-    """package.module:NAME of a function of frames, reference picture and prompt that gives scores by name."""
+    """proxy, pai, or package.module:NAME of a function of frames, reference picture and prompt."""
 
     def run(self) -> None:
         """Run what is missing and write the table."""
