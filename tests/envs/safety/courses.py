@@ -25,8 +25,7 @@ needs_gl = pytest.mark.skipif(not can_draw(), reason="no GL library to draw with
 
 def package_env(name: str) -> Any:
     """The package's own environment, lidar and all."""
-    env = Builder(f"{name}-v0", {"agent_name": "Car" if "Car" in name else "Point"})
-    return env
+    return Builder(f"{name}-v0", {"agent_name": "Car" if "Car" in name else "Point"})
 
 
 def moves(count: int, seed: int = 0) -> np.ndarray:

@@ -67,6 +67,12 @@ def test_a_ring_fades() -> None:
     assert found[3] == pytest.approx(1 + 0.1 * 10 * 0.5**2, rel=0.01)
 
 
+def test_where_discs_overlap_the_dearest_counts() -> None:
+    both = np.concatenate([disc(0, 0, 0.4, dear=5.0), disc(0.2, 0, 0.4, dear=30.0), disc(0.1, 0, 0.4, dear=7.0)])
+    assert Chart(both, (2.0, 2.0)).dear((0.08, 0.0)) == 31.0
+    assert Chart(both, (2.0, 2.0)).dear((-0.32, 0.0)) == 6.0
+
+
 def test_the_map_ends_and_whoever_is_beyond_is_led_back() -> None:
     chart = Chart(NOTHING, (0.0, 0.0))
     assert chart.ahead((SPAN + 1, 0.4), 0.3).tolist() == [SPAN, 0.4]

@@ -8,7 +8,7 @@ from wiser.envs.safety.course import Course
 from wiser.envs.safety.package import world
 from wiser.envs.safety.pilot import Pilot
 
-REPEAT, STEPS = 5, 40
+REPEAT, STEPS = 5, 24
 
 
 def totals(env, action) -> tuple:
@@ -40,8 +40,8 @@ def test_also_where_goals_are_reached_and_harm_is_done(name) -> None:
     course.begin(5)
     package.reset(seed=5)
     told = []
-    for step in range(60):
-        action = Pilot(course).action().astype(float) if step < 45 else np.array([1.0, 1.0 if "Car" in name else 0.0])
+    for step in range(45):
+        action = Pilot(course).action().astype(float) if step < 35 else np.array([1.0, 1.0 if "Car" in name else 0.0])
         told.append(course.act(action))
         assert tuple(told[-1]) == totals(package, action)
     assert sum(one.goals for one in told) > 0
@@ -51,10 +51,10 @@ def test_harm_is_counted() -> None:
     """Straight on through ten hazards and ten vases, over many seeds."""
     course, package = Course("SafetyPointGoal2"), package_env("SafetyPointGoal2")
     costs = []
-    for seed in range(6):
+    for seed in range(4):
         course.begin(seed)
         package.reset(seed=seed)
-        for _ in range(25):
+        for _ in range(20):
             told = course.act(np.array([1.0, 0.0]))
             assert tuple(told) == totals(package, np.array([1.0, 0.0]))
             costs.append(told.cost)

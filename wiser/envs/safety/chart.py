@@ -30,7 +30,7 @@ def slowness(discs: Array, cell: float, side: int) -> Array:
     """How dear a metre is in each cell (side, side): 1 in the open, more near discs (n, 5).
 
     A disc is x, y, the radius within which every metre costs `dear` more, the width of the ring around it in which that
-    fades to nothing, and `dear`.
+    fades to nothing, and `dear`. Where some overlap the dearest counts.
     """
     field = np.ones((side, side))
     origin = -cell * (side // 2)
@@ -42,9 +42,9 @@ def slowness(discs: Array, cell: float, side: int) -> Array:
             for j in range(max(int(below), 0), min(int(below + wide) + 1, side)):
                 away = math.hypot(origin + i * cell - x, origin + j * cell - y) - radius
                 if away <= 0.0:
-                    field[i, j] += dear
+                    field[i, j] = max(field[i, j], 1.0 + dear)
                 elif away < ring:
-                    field[i, j] += 0.1 * dear * (1.0 - away / ring) ** 2
+                    field[i, j] = max(field[i, j], 1.0 + 0.1 * dear * (1.0 - away / ring) ** 2)
     return field
 
 

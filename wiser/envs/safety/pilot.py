@@ -55,7 +55,7 @@ class Pilot:
             for later in (0.0, 0.25, 0.5, 0.75):
                 then = now + later
                 place = middle + task.gremlins.travel * np.array((math.sin(then), math.cos(then)))
-                yield float(place[0]), float(place[1]), 0.3, 0.2, DEAR
+                yield float(place[0]), float(place[1]), 0.27, 0.15, 0.5 * DEAR
 
 
 def _drive_point(course: Course, chart: Chart) -> NDArray[np.float32]:
