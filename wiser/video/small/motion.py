@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-
 from wiser.video.small.scene import LIP, Look, Pose, turn
 
 STEEP = 1.75
@@ -15,7 +13,6 @@ DURATION = (40, 70)
 """Pictures of a whole pouring without hesitation."""
 REACH = ((0.42, 0.80), (0.30, 0.56))
 """Where a hand may be, in x and y."""
-Numbers = NDArray[np.float64]
 
 
 def pour(look: Look, pictures: int, rng: np.random.Generator) -> list[Pose]:
@@ -52,21 +49,18 @@ def wander(look: Look, pictures: int, rng: np.random.Generator) -> list[Pose]:
     low, high = np.array([*zip(*REACH, strict=True)])
     low, high = (np.array([*ends]) for ends in ((*low, 0.0, 0.0, 0.0, -0.5), (*high, STEEP, 1.0, 1.0, 1.0)))
     state = rng.uniform(low, high)
-    speed = _speed(rng, high - low)
+    haste = rng.uniform(0.0, 0.1) * (high - low)
+    speed = haste * rng.standard_normal(6)
     poses = []
     for _ in range(pictures):
         x, y, tilt, stock, level, flow = state.tolist()
         poses.append(Pose((x, y), tilt, stock, level, max(0.0, flow)))
         renewed = rng.random(6) < 0.25
-        speed = np.where(renewed, _speed(rng, high - low), speed)
+        speed = np.where(renewed, haste * rng.standard_normal(6), speed)
         state = state + speed
         speed = np.where((state < low) | (state > high), -speed, speed)
         state = np.clip(state, low, high)
     return poses
-
-
-def _speed(rng: np.random.Generator, width: Numbers) -> Numbers:
-    return np.asarray(width * rng.normal(0.0, 0.08, len(width)))
 
 
 def _course(progress: float) -> tuple[float, float]:

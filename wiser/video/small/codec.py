@@ -1,0 +1,109 @@
+"""The codec of the small model: diffusers' Wan autoencoder, made so that latents and not habit move its pictures.
+
+A causal decoder can guess the motion of scenes it knows from the first latent alone, and then nothing that predicts
+latents matters. Two things keep it from that: each convolution over time starts out with its newest tap, and it is
+trained on motion that follows from nothing, in sound and in broken pictures alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from diffusers import AutoencoderKLWan
+from diffusers.models.autoencoders.autoencoder_kl_wan import WanCausalConv3d, WanResample
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from wiser import seeds
+from wiser.video.small.clips import crop, film, spoil, to_video
+from wiser.video.small.course import Course
+
+CHANNELS = 16
+FAINT = 0.02
+"""What older taps keep of their weights at the start."""
+KL = 1e-4
+"""Weight of a latent's divergence from a standard normal, which keeps latents bounded."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of the course."""
+
+    steps: int
+    clips: int
+    pictures: int
+    side: int
+
+
+STAGES = (Stage(200, 16, 1, 32), Stage(1300, 4, 9, 32), Stage(100, 1, 9, 64))
+"""Single pictures, small windows of clips, whole clips."""
+
+
+def build_codec(base: int, seed: int) -> AutoencoderKLWan:
+    """An untrained codec: a quarter of the side, a quarter of the pictures after the first, 16 channels."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(seeds.stream("codec", seed).generate_state(1)[0]))
+        codec = AutoencoderKLWan(
+            base_dim=base, z_dim=CHANNELS, dim_mult=[1, 2, 4], num_res_blocks=1, temperal_downsample=[True, True],
+            latents_mean=[0.0] * CHANNELS, latents_std=[1.0] * CHANNELS, scale_factor_spatial=4,
+        )  # fmt: skip
+    look_at_the_newest(codec)
+    return codec
+
+
+@torch.no_grad()
+def look_at_the_newest(codec: AutoencoderKLWan) -> None:
+    """Let every convolution over time begin with its newest tap, and changes of frame rate near the identity."""
+    for module in codec.modules():
+        if isinstance(module, WanCausalConv3d) and module.weight.shape[2] > 1:
+            module.weight[:, :, :-1] *= FAINT
+            module.weight[:, :, -1] *= module.weight.shape[2] ** 0.5  # as much comes out as before
+    for module in codec.modules():
+        if isinstance(module, WanResample) and hasattr(module, "time_conv"):
+            conv = module.time_conv  # (C or 2 C, C, 3, 1, 1)
+            conv.weight *= FAINT
+            same = torch.eye(conv.in_channels).repeat(conv.out_channels // conv.in_channels, 1)  # (C or 2 C, C)
+            conv.weight[:, :, -1, 0, 0] += same
+            nn.init.zeros_(conv.bias)
+
+
+def codec_course(codec: AutoencoderKLWan, seed: int, stages: tuple[Stage, ...] = STAGES) -> Course:
+    """How a codec is trained."""
+
+    def loss(step: int, rng: np.random.Generator) -> Tensor:
+        stage = stage_of(step, stages)
+        clips = [
+            crop(spoil(film(int(rng.choice(seeds.TRAINING)), stage.pictures, "wander"), rng), stage.side, rng)
+            for _ in range(stage.clips)
+        ]
+        return codec_loss(codec, to_video(clips), rng)
+
+    return Course("small-codec", codec, loss, sum(stage.steps for stage in stages), 1.5e-3, seed)
+
+
+def codec_loss(codec: AutoencoderKLWan, video: Tensor, rng: np.random.Generator) -> Tensor:
+    """Mean absolute and squared error of what comes back, (B, 3, T, H, W), and the divergence of its latents."""
+    latents = codec.encode(video).latent_dist
+    noise = torch.from_numpy(rng.standard_normal(latents.mean.shape, np.float32))
+    again = codec.decode(latents.mean + latents.std * noise).sample
+    nats = 0.5 * (latents.mean.square() + latents.var - 1.0 - latents.logvar).mean()
+    return F.l1_loss(again, video) + F.mse_loss(again, video) + KL * nats
+
+
+def stage_of(step: int, stages: tuple[Stage, ...]) -> Stage:
+    """The stage that a step belongs to."""
+    for stage in stages:
+        if step < stage.steps:
+            return stage
+        step -= stage.steps
+    raise IndexError("the course is over")
+
+
+@torch.no_grad()
+def measure_latents(codec: AutoencoderKLWan, latents: Tensor) -> None:
+    """Tell a codec mean and spread of its latents (B, C, T, H, W), by which pipelines normalise them."""
+    codec.register_to_config(
+        latents_mean=latents.mean((0, 2, 3, 4)).tolist(), latents_std=latents.std((0, 2, 3, 4)).tolist()
+    )
