@@ -17,14 +17,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wiser import seeds
-from wiser.video.small.clips import crop, film, spoil, to_video
+from wiser.video.small.clips import Clip, crop, film, spoil, to_video
 from wiser.video.small.course import Course
+from wiser.video.small.warmstart import start_linear
 
 CHANNELS = 16
 FAINT = 0.02
 """What older taps keep of their weights at the start."""
-KL = 1e-4
-"""Weight of a latent's divergence from a standard normal, which keeps latents bounded."""
+NOISE = 0.1
+"""On latents while the codec is trained: it must draw well from latents that are nearly right."""
+BOUND = 1e-3
+"""Weight of the mean square of latents, which would otherwise outgrow the noise."""
+EXAMPLES = 100
+"""Pictures that the start is fitted to."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +42,8 @@ class Stage:
     side: int
 
 
-STAGES = (Stage(200, 16, 1, 32), Stage(1300, 4, 9, 32), Stage(100, 1, 9, 64))
-"""Single pictures, small windows of clips, whole clips."""
+STAGES = (Stage(600, 2, 9, 32), Stage(60, 1, 9, 64))
+"""Windows of clips, then whole clips."""
 
 
 def build_codec(base: int, seed: int) -> AutoencoderKLWan:
@@ -50,6 +55,9 @@ def build_codec(base: int, seed: int) -> AutoencoderKLWan:
             latents_mean=[0.0] * CHANNELS, latents_std=[1.0] * CHANNELS, scale_factor_spatial=4,
         )  # fmt: skip
     look_at_the_newest(codec)
+    rng = seeds.generator("codec start", seed)
+    start_linear(codec, to_video([_training_clip(1, rng) for _ in range(EXAMPLES)])[:, :, 0])
+    channels_last(codec)
     return codec
 
 
@@ -69,27 +77,35 @@ def look_at_the_newest(codec: AutoencoderKLWan) -> None:
             nn.init.zeros_(conv.bias)
 
 
+def channels_last(codec: AutoencoderKLWan) -> None:
+    """Lay weights out so that a CPU convolves a fifth faster; their values are the same."""
+    for module in codec.modules():
+        if isinstance(module, nn.Conv2d | nn.Conv3d):
+            layout = torch.channels_last if isinstance(module, nn.Conv2d) else torch.channels_last_3d
+            module.weight.data = module.weight.data.contiguous(memory_format=layout)
+
+
 def codec_course(codec: AutoencoderKLWan, seed: int, stages: tuple[Stage, ...] = STAGES) -> Course:
     """How a codec is trained."""
 
     def loss(step: int, rng: np.random.Generator) -> Tensor:
         stage = stage_of(step, stages)
-        clips = [
-            crop(spoil(film(int(rng.choice(seeds.TRAINING)), stage.pictures, "wander"), rng), stage.side, rng)
-            for _ in range(stage.clips)
-        ]
+        clips = [crop(_training_clip(stage.pictures, rng), stage.side, rng) for _ in range(stage.clips)]
         return codec_loss(codec, to_video(clips), rng)
 
-    return Course("small-codec", codec, loss, sum(stage.steps for stage in stages), 1.5e-3, seed)
+    return Course("small-codec", codec, loss, sum(stage.steps for stage in stages), 1e-3, seed)
+
+
+def _training_clip(pictures: int, rng: np.random.Generator) -> Clip:
+    return spoil(film(int(rng.choice(seeds.TRAINING)), pictures, "wander"), rng)
 
 
 def codec_loss(codec: AutoencoderKLWan, video: Tensor, rng: np.random.Generator) -> Tensor:
-    """Mean absolute and squared error of what comes back, (B, 3, T, H, W), and the divergence of its latents."""
-    latents = codec.encode(video).latent_dist
-    noise = torch.from_numpy(rng.standard_normal(latents.mean.shape, np.float32))
-    again = codec.decode(latents.mean + latents.std * noise).sample
-    nats = 0.5 * (latents.mean.square() + latents.var - 1.0 - latents.logvar).mean()
-    return F.l1_loss(again, video) + F.mse_loss(again, video) + KL * nats
+    """Mean absolute and squared error of what comes back, (B, 3, T, H, W)."""
+    latents = codec.encode(video).latent_dist.mode()
+    noise = torch.from_numpy(rng.standard_normal(latents.shape, np.float32))
+    again = codec.decode(latents + NOISE * noise).sample
+    return F.l1_loss(again, video) + F.mse_loss(again, video) + BOUND * latents.square().mean()
 
 
 def stage_of(step: int, stages: tuple[Stage, ...]) -> Stage:

@@ -1,4 +1,4 @@
-"""Training that can be stopped at any time: one file holds weights and optimiser, each step draws from a stream of its own.
+"""Training that can be stopped at any time: a file holds weights and optimiser, each step draws from its own stream.
 
 So a course that was resumed ends with the same bits as one that was not.
 """

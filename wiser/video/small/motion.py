@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from wiser.video.small.scene import LIP, Look, Pose, turn
 
 STEEP = 1.75
@@ -73,5 +74,3 @@ def _course(progress: float) -> tuple[float, float]:
 def _ease(share: float) -> float:
     share = min(1.0, max(0.0, share))
     return share * share * (3.0 - 2.0 * share)
-
-

@@ -1,7 +1,7 @@
-"""A robot arm that pours from a pitcher into a glass, drawn with OpenCV: what a scene looks like, and one picture of it.
+"""A robot arm that pours from a pitcher into a glass, drawn with OpenCV: how a scene looks, and one picture of it.
 
-Places are fractions of the picture, x to the right and y down. A scene is drawn four times as large and made smaller, so
-that movements of a fraction of a pixel show.
+Places are fractions of the picture, x to the right and y down. A scene is drawn four times as large and made smaller,
+so that movements of a fraction of a pixel show.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ def _pour(canvas: Picture, look: Look, pose: Pose) -> None:
 
 def _glass(canvas: Picture, look: Look, pose: Pose) -> None:
     (half, height), x = GLASS, look.glass
-    outline = np.array([(x - half, 0.9 - height), (x + half, 0.9 - height), (x + 0.7 * half, 0.9), (x - 0.7 * half, 0.9)])
+    outline = np.array(
+        [(x - half, 0.9 - height), (x + half, 0.9 - height), (x + 0.7 * half, 0.9), (x - 0.7 * half, 0.9)]
+    )
     clear = canvas.copy()
     polygon(clear, outline, dim(look.wall, 1.15))
     cv2.addWeighted(clear, 0.45, canvas, 0.55, 0.0, dst=canvas)
