@@ -70,6 +70,11 @@ EXTRAS = (
     Extra("rerun", {"rerun": "rerun-sdk"}, "recordings for the Rerun viewer"),
     Extra("tensorboard", {"tensorboard": "tensorboard"}, "learning curves in TensorBoard"),
     Extra("crafter", {"crafter": "crafter"}, "Crafter, a world to survive in: docs/crafter.md"),
+    Extra(
+        "cosmos",
+        {"diffusers": "diffusers", "transformers": "transformers", "accelerate": "accelerate", "av": "av"},
+        "wiser video: docs/video.md",
+    ),
     Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),
 )
 
