@@ -7,8 +7,6 @@ trained on motion that follows from nothing, in sound and in broken pictures ali
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from diffusers import AutoencoderKLWan
@@ -19,6 +17,7 @@ from torch.nn import functional as F
 from wiser import seeds
 from wiser.video.small.clips import Clip, crop, film, spoil, to_video
 from wiser.video.small.course import Course
+from wiser.video.small.plan import Stage
 from wiser.video.small.warmstart import start_linear
 
 CHANNELS = 16
@@ -28,22 +27,8 @@ NOISE = 0.1
 """On latents while the codec is trained: it must draw well from latents that are nearly right."""
 BOUND = 1e-3
 """Weight of the mean square of latents, which would otherwise outgrow the noise."""
-EXAMPLES = 100
+EXAMPLES = 40
 """Pictures that the start is fitted to."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A part of the course."""
-
-    steps: int
-    clips: int
-    pictures: int
-    side: int
-
-
-STAGES = (Stage(600, 2, 9, 32), Stage(60, 1, 9, 64))
-"""Windows of clips, then whole clips."""
 
 
 def build_codec(base: int, seed: int) -> AutoencoderKLWan:
@@ -85,7 +70,7 @@ def channels_last(codec: AutoencoderKLWan) -> None:
             module.weight.data = module.weight.data.contiguous(memory_format=layout)
 
 
-def codec_course(codec: AutoencoderKLWan, seed: int, stages: tuple[Stage, ...] = STAGES) -> Course:
+def codec_course(codec: AutoencoderKLWan, seed: int, stages: tuple[Stage, ...]) -> Course:
     """How a codec is trained."""
 
     def loss(step: int, rng: np.random.Generator) -> Tensor:
@@ -93,7 +78,7 @@ def codec_course(codec: AutoencoderKLWan, seed: int, stages: tuple[Stage, ...] =
         clips = [crop(_training_clip(stage.pictures, rng), stage.side, rng) for _ in range(stage.clips)]
         return codec_loss(codec, to_video(clips), rng)
 
-    return Course("small-codec", codec, loss, sum(stage.steps for stage in stages), 1e-3, seed)
+    return Course("small-codec", codec, loss, sum(stage.steps for stage in stages), 3e-4, seed)
 
 
 def _training_clip(pictures: int, rng: np.random.Generator) -> Clip:

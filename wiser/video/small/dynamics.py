@@ -19,13 +19,12 @@ from torch import Tensor
 from wiser import seeds
 from wiser.video.small.clips import film, to_video
 from wiser.video.small.course import Course
+from wiser.video.small.plan import PICTURES
 from wiser.video.small.text import PROMPTS
 
-PICTURES = 9
-"""Of a clip that is learnt from: three latents."""
 GIVEN = 1e-4
 """The pipeline's time of a latent that is given."""
-SIGMAS = (0.01, 0.995)
+SIGMAS = (0.0099, 0.995)
 """Between what its scheduler asks for."""
 FIRST = 0.25
 """Share of the examples at the scheduler's first step, which is the only one of a score in one step."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import torch
 from diffusers import (
@@ -16,26 +15,10 @@ from diffusers import (
 from torch import nn
 
 from wiser import seeds
+from wiser.video.cosmos.load import PassThrough, load_pipeline
 from wiser.video.small.codec import CHANNELS
+from wiser.video.small.plan import SHIPPED
 from wiser.video.small.text import WIDTH, build_text_encoder, build_tokenizer
-
-SHIPPED = Path(__file__).parent / "weights"
-"""The trained model that comes with a checkout."""
-
-
-class NoGuardrail:
-    """Lets everything pass: right for a model that can draw a robot arm and nothing else."""
-
-    def to(self, device: Any) -> None:
-        """Nothing to move."""
-
-    def check_text_safety(self, text: str) -> bool:
-        """Any text will do."""
-        return True
-
-    def check_video_safety(self, video: Any) -> Any:
-        """The video as it is."""
-        return video
 
 
 def build_transformer(heads: int, layers: int, seed: int) -> CosmosTransformer3DModel:
@@ -62,7 +45,7 @@ def assemble(
     """A pipeline of trained parts and a text side that has learnt nothing."""
     pipeline = Cosmos2_5_PredictBasePipeline(
         text_encoder=build_text_encoder(seed), tokenizer=build_tokenizer(), transformer=transformer, vae=codec,
-        scheduler=build_scheduler(), safety_checker=NoGuardrail(),
+        scheduler=build_scheduler(), safety_checker=PassThrough(),
     )  # fmt: skip
     pipeline.set_progress_bar_config(disable=True)
     return pipeline
@@ -72,13 +55,11 @@ def write(pipeline: Cosmos2_5_PredictBasePipeline, folder: Path) -> None:
     """Write a pipeline at half precision, as diffusers reads it; the one at hand stays as it is."""
     parts = {name: part for name, part in pipeline.components.items() if name != "safety_checker"}
     halved = {name: deepcopy(part).half() if isinstance(part, nn.Module) else part for name, part in parts.items()}
-    Cosmos2_5_PredictBasePipeline(**halved, safety_checker=NoGuardrail()).save_pretrained(folder)
+    Cosmos2_5_PredictBasePipeline(**halved, safety_checker=PassThrough()).save_pretrained(folder)
 
 
 def load(folder: Path = SHIPPED) -> Cosmos2_5_PredictBasePipeline:
-    """Read the shipped pipeline, or one of your own, at full precision: a CPU is slow at less."""
-    pipeline = Cosmos2_5_PredictBasePipeline.from_pretrained(
-        folder, torch_dtype=torch.float32, safety_checker=NoGuardrail(), local_files_only=True
-    )
+    """Read the shipped pipeline, or one of your own."""
+    pipeline = load_pipeline(str(folder))
     pipeline.set_progress_bar_config(disable=True)
     return pipeline

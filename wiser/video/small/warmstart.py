@@ -16,6 +16,8 @@ from torch.nn import functional as F
 
 CONSTANTS = (16.0, 6.0)
 """The large channel before the normalisations at the ends of encoder and decoder."""
+NARROWEST = 12
+"""Channels that hold all of two by two pixels."""
 RIDGE = 1e-4
 """Of least squares, of the mean square of what is combined."""
 
@@ -23,6 +25,8 @@ RIDGE = 1e-4
 @torch.no_grad()
 def start_linear(codec: AutoencoderKLWan, pictures: Tensor) -> None:
     """Make a codec of a quarter of the side linear and as good as that can be on pictures (B, 3, H, W)."""
+    if codec.config["base_dim"] < NARROWEST:
+        raise ValueError(f"a codec has at least {NARROWEST} channels, got {codec.config['base_dim']}")
     for module in codec.modules():
         if isinstance(module, WanResidualBlock):
             _blank(module.conv2)
