@@ -67,7 +67,7 @@ def test_the_rate_rises_then_falls():
 
 def test_a_codec_learns(tmp_path):
     """From its linear start a few steps on the same clip make what comes back better."""
-    codec = build_codec(12, 0)
+    codec = build_codec(12, 0, pictures=6)
     stage = Stage(12, 2, 5, 16)
     losses = []
     course = codec_course(codec, 0, (stage,))

@@ -18,7 +18,7 @@ from wiser.video.small.text import WIDTH
 
 @pytest.fixture(scope="module")
 def pipeline() -> Any:
-    codec = build_codec(12, 0).eval()
+    codec = build_codec(12, 0, pictures=6).eval()
     with torch.no_grad():
         measure_latents(codec, codec.encode(to_video([film(0, 9)])).latent_dist.mode())
     return assemble(codec, build_transformer(1, 1, 0).eval(), 0)
@@ -34,7 +34,8 @@ class Oracle(torch.nn.Module):
 
     def __init__(self, real: Any, truth: torch.Tensor) -> None:
         super().__init__()
-        self.config, self.dtype, self.truth, self.shown = real.config, real.dtype, truth, []
+        self.config, self.dtype, self.device = real.config, real.dtype, real.device
+        self.truth, self.shown = truth, []
 
     def forward(self, hidden_states: torch.Tensor, timestep: torch.Tensor, **rest: Any) -> tuple[torch.Tensor]:
         self.shown.append((hidden_states, timestep, rest["condition_mask"]))
@@ -56,7 +57,8 @@ def test_the_pipeline_shows_what_was_trained_on(pipeline, given):
         assert mask[0, 0, :, 0, 0].tolist() == [1.0] * known + [0.0] * (3 - known)
     with torch.no_grad():
         best = pipeline.vae.decode(truth / pipeline.latents_std + pipeline.latents_mean).sample * 0.5 + 0.5
-    torch.testing.assert_close(made, best[0].permute(1, 2, 3, 0).clamp(0, 1), atol=2e-3, rtol=0)
+    # The pipeline begins at noise alone where its schedule says 0.995: half a percent of it stays in given latents.
+    torch.testing.assert_close(made, best[0].permute(1, 2, 3, 0).clamp(0, 1), atol=1e-2, rtol=0)
 
 
 def test_an_example_holds_what_it_says():
@@ -86,11 +88,9 @@ def test_noise_reaches_as_far_as_the_schedulers():
 
 def test_latents_are_normalised_as_by_the_pipeline(pipeline):
     clip = film(2, 9)
-    held = []
     spy = Oracle(pipeline.transformer, torch.zeros(1))
     generate(with_transformer(pipeline, spy), clip[:1], 5, 1, 0)
-    held.append(spy.shown[0][0][:, :, :1])
-    torch.testing.assert_close(held[0], latents_of(pipeline, clip)[:, :, :1])
+    torch.testing.assert_close(spy.shown[0][0][:, :, :1], latents_of(pipeline, clip)[:, :, :1])
 
 
 def test_prompts_become_what_the_pipeline_makes_of_them(pipeline):

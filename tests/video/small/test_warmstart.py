@@ -50,7 +50,7 @@ def test_a_convolution_undoes_as_well_as_least_squares():
 
 def test_before_any_training_colours_come_back():
     video = pictures(2_500_000, 4)
-    started = build_codec(12, 0)
+    started = build_codec(12, 0, pictures=12)
     torch.manual_seed(0)
     blank = AutoencoderKLWan.from_config(started.config)
     error, chance = (float((reconstruct(codec, video) - video).square().mean() / 4) for codec in (started, blank))

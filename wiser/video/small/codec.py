@@ -31,8 +31,8 @@ EXAMPLES = 40
 """Pictures that the start is fitted to."""
 
 
-def build_codec(base: int, seed: int) -> AutoencoderKLWan:
-    """An untrained codec: a quarter of the side, a quarter of the pictures after the first, 16 channels."""
+def build_codec(base: int, seed: int, pictures: int = EXAMPLES) -> AutoencoderKLWan:
+    """An untrained codec, fitted to so many pictures: a quarter of the side and of the time, 16 channels."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(seeds.stream("codec", seed).generate_state(1)[0]))
         codec = AutoencoderKLWan(
@@ -41,7 +41,7 @@ def build_codec(base: int, seed: int) -> AutoencoderKLWan:
         )  # fmt: skip
     look_at_the_newest(codec)
     rng = seeds.generator("codec start", seed)
-    start_linear(codec, to_video([_training_clip(1, rng) for _ in range(EXAMPLES)])[:, :, 0])
+    start_linear(codec, to_video([_training_clip(1, rng) for _ in range(pictures)])[:, :, 0])
     channels_last(codec)
     return codec
 

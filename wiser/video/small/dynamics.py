@@ -7,7 +7,6 @@ from picture to noise is to be told. Text is drawn at random, so that it comes t
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import batched
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,8 @@ from wiser.video.small.course import Course
 from wiser.video.small.plan import PICTURES
 from wiser.video.small.text import PROMPTS
 
+AT_ONCE = 4
+"""Clips that are encoded together."""
 GIVEN = 1e-4
 """The pipeline's time of a latent that is given."""
 SIGMAS = (0.0099, 0.995)
@@ -51,10 +52,12 @@ class Example(NamedTuple):
 @torch.no_grad()
 def encode_clips(codec: AutoencoderKLWan, count: int, report: Callable[[int], None]) -> Tensor:
     """Latents of so many pourings, (clips, C, T, H, W), not normalised."""
-    latents, step = [], len(seeds.TRAINING) // count  # spread over all training seeds
-    for some in batched(seeds.TRAINING[: count * step : step], 4):
+    chosen = seeds.TRAINING[:: len(seeds.TRAINING) // count][:count]  # spread over all training seeds
+    latents = []
+    for start in range(0, count, AT_ONCE):
+        some = chosen[start : start + AT_ONCE]
         latents.append(codec.encode(to_video([film(seed, PICTURES) for seed in some])).latent_dist.mode())
-        report(sum(map(len, latents)))
+        report(start + len(some))
     return torch.cat(latents)
 
 
