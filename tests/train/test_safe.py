@@ -21,6 +21,7 @@ from wiser.train.objectives.ordinary import Dreams
 from wiser.train.objectives.safe import Price, Safe
 from wiser.train.parts import build
 from wiser.train.warmstart import carry_over
+from wiser.worldmodel.dreamer import SIZES
 
 SENSORS = (tiny.vector("speed"),)
 COSTLY = replace(
@@ -289,14 +290,16 @@ def test_presets_and_settings() -> None:
 
 
 ROAD = TrainConfig(
-    env=LANES, size="nano", rows=8, batch=8, length=10, prefill=40, capacity=8000, updates=220, segment=220,
-    evaluate_every=220, evaluate_episodes=8, threads=1, warmup=20, learning_rate=1e-3, imagine_steps=5,
-    discount_horizon=10.0, entropy=3e-3, penalty=1e-4, cost_limit=3.0,
+    env=LANES, size="smaller", rows=8, batch=8, length=8, prefill=40, capacity=8000, updates=200, segment=200,
+    evaluate_every=200, evaluate_episodes=4, threads=1, warmup=20, learning_rate=2e-3, imagine_steps=4,
+    discount_horizon=10.0, entropy=3e-3, penalty=2e-4, cost_limit=3.0,
 )  # fmt: skip
 
 
-def test_a_safe_agent_learns_to_do_nearly_as_well_without_the_cost(tmp_path) -> None:
+def test_a_safe_agent_learns_to_do_nearly_as_well_without_the_cost(tmp_path, monkeypatch) -> None:
     """The fast lane pays 1 and costs 1 in each of twenty steps, the middle one pays 0.9 and is free."""
+    sizes = {"deter": 64, "hidden": 32, "classes": 8, "depth": 2, "units": 32, "stoch": 8}
+    monkeypatch.setitem(SIZES, "smaller", sizes)
     last = {}
     for objective in ("ordinary", "safe"):
         train(replace(ROAD, objective=objective), tmp_path / objective, lambda line: None)
