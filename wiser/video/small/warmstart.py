@@ -93,6 +93,7 @@ def undo(coarse: Tensor, fine: Tensor, conv: nn.Conv2d) -> Tensor:
     square += RIDGE * square.diagonal().mean() * torch.eye(len(square), dtype=square.dtype)
     found = torch.linalg.solve(square, rows.T @ fine.transpose(0, 1).flatten(1).T.double())  # (9 C + 1, D)
     _blank(conv, D)
+    assert conv.bias is not None
     conv.weight[:D, :C] = found[:-1].T.view(D, C, 3, 3)
     conv.bias[:D] = found[-1]
     return (rows @ found).float().view(B, H, W, D).permute(0, 3, 1, 2)
@@ -100,6 +101,7 @@ def undo(coarse: Tensor, fine: Tensor, conv: nn.Conv2d) -> Tensor:
 
 def _blank(conv: nn.Conv2d | nn.Conv3d, outputs: int | None = None) -> None:
     """Let the first outputs, or all, be zero."""
+    assert conv.bias is not None
     nn.init.zeros_(conv.weight[:outputs])
     nn.init.zeros_(conv.bias[:outputs])
 
