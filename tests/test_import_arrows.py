@@ -7,8 +7,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "wiser"
 LEAVES = {
-    "wiser.checks", "wiser.extras", "wiser.files", "wiser.interrupts", "wiser.kernels", "wiser.modules", "wiser.names",
-    "wiser.options", "wiser.seeds", "wiser.spoken", "wiser.threads", "wiser.weights",
+    "wiser.checks", "wiser.extras", "wiser.files", "wiser.interrupts", "wiser.kernels", "wiser.likeness",
+    "wiser.modules", "wiser.names", "wiser.options", "wiser.seeds", "wiser.spoken", "wiser.threads", "wiser.weights",
 }  # fmt: skip
 """For everybody: they import nothing of the house."""
 SEAM = {"wiser.worldmodel.protocol", "wiser.worldmodel.latents"}
@@ -29,6 +29,14 @@ ALLOWED: dict[str, set[str]] = {
     "wiser.train": {"wiser.worldmodel", "wiser.guard", "wiser.rollout", *SEAM_TWO},
     "wiser.learn": {*SEAM, *SEAM_TWO, "wiser.guard", "wiser.faults", "wiser.rollout"},
     "wiser.record": {"wiser.worldmodel.protocol", "wiser.guard"},
+    "wiser.video": {
+        "wiser.worldmodel.protocol",
+        "wiser.guard",
+        "wiser.faults",
+        "wiser.record",
+        "wiser.evaluate.statistics",
+        "wiser.report.style",
+    },
     "wiser.evaluate": WATCHERS - {"wiser.evaluate"},
     "wiser.report": {"wiser.envs.domain", "wiser.evaluate", "wiser.record"},
     "wiser.cockpit": WATCHERS,

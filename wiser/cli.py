@@ -24,6 +24,7 @@ COMMANDS = {
     "report": ("wiser.commands.report:report", "figures, tables and a page from sweeps"),
     "sweep": ("wiser.commands.sweep:sweep", "run a grid of tasks, disturbances and contenders; resumable"),
     "train": ("wiser.commands.train:train", "train an agent, or go on with a run"),
+    "video": ("wiser.commands.video:video", "break videos, let a video world model judge and go on, score what comes"),
     "worst": ("wiser.commands.worst:worst", "search for what hurts an agent most, however its sensors are treated"),
 }
 """{name: (module:function, what it does)}. Only the chosen one is imported: most of them bring torch along."""

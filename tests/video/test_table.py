@@ -1,0 +1,129 @@
+"""The experiment on a world whose model is known, and its table against plain arithmetic."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.video.worlds import moving_blob
+from wiser.video.calibration import calibrate, gating
+from wiser.video.corrupt import FAULTS
+from wiser.video.plain import Linear
+from wiser.video.table import Table, markdown, write_results
+from wiser.video.trials import Experiment, trials
+
+CLIPS = range(100, 108)
+
+
+@cache
+def found() -> Table:
+    """Eight clips, all faults, a linear model that knows the world."""
+    model = Linear.fit([moving_blob(40, seed) for seed in range(8)], components=12)
+    settings = gating(model, calibrate(model, [moving_blob(12, seed) for seed in range(20, 40)]), frames=9)
+    plan = Experiment(("none", "predict"), seeds=2)
+    done = [trial for seed in CLIPS for trial in trials(str(seed), moving_blob(17, seed), model, settings, plan)]
+    return Table(done, "predict")
+
+
+def test_every_clip_is_broken_by_every_fault_and_treated_both_ways():
+    assert len(found().trials) == len(CLIPS) * 2 * (len(FAULTS) + 1) * 2
+    assert found().faults == list(FAULTS)
+
+
+@pytest.mark.parametrize("measure", ["psnr", "ssim"])
+def test_gated_is_closer_to_what_really_came(measure):
+    rows = found().rows(measure)
+    assert sum(row.better for row in rows[:-1]) >= 4
+    assert rows[-1].better
+
+
+def test_on_clean_clips_the_gate_changes_nothing():
+    kept, judged = found().untouched()
+    assert kept == judged > 0
+    clean = [trial for trial in found().trials if trial["fault"] == "none"]
+    for base, gated in zip(clean[::2], clean[1::2], strict=True):
+        assert (base["psnr"], base["ssim"]) == (gated["psnr"], gated["ssim"])
+
+
+def test_rows_are_plain_means_and_their_differences():
+    values = {
+        (gate, fault): np.mean([t["psnr"] for t in found().trials if (t["gate"], t["fault"]) == (gate, fault)])
+        for gate in ("none", "predict")
+        for fault in FAULTS
+    }
+    for row in found().rows("psnr")[:-1]:
+        assert row.base.value == pytest.approx(values["none", row.fault])
+        assert row.gated.value == pytest.approx(values["predict", row.fault])
+        assert row.difference.value == pytest.approx(values["predict", row.fault] - values["none", row.fault])
+    overall = found().rows("psnr")[-1]
+    assert overall.gated.value == pytest.approx(np.mean([values["predict", fault] for fault in FAULTS]))
+    worst, best, gap = found().spread("psnr")
+    gated = {fault: values["predict", fault] for fault in FAULTS}
+    assert (worst, best) == (min(gated, key=gated.get), max(gated, key=gated.get))
+    assert gap.value == pytest.approx(gated[best] - gated[worst])
+
+
+def test_seeds_of_one_clip_are_no_more_evidence_than_the_clip():
+    """Clips are drawn whole: the same trials under other seeds leave the interval as wide."""
+    once = Table(found().trials, "predict")
+    twice = Table([*once.trials, *({**trial, "seed": trial["seed"] + 2} for trial in once.trials)], "predict")
+    for one, two in zip(once.rows("psnr"), twice.rows("psnr"), strict=True):
+        assert two.difference.high - two.difference.low == pytest.approx(one.difference.high - one.difference.low)
+
+
+def test_frames_of_trials_are_counted_by_what_was_done_with_them():
+    for trial in found().trials:
+        counts = {name: count for name, count in trial.items() if "/" in name}
+        assert sum(counts.values()) == 9
+        broken = sum(count for name, count in counts.items() if name.endswith("broken"))
+        assert broken == (0 if trial["fault"] == "none" else int(0.75 * 9))
+
+
+def test_what_is_written_says_how_it_was_made_and_judges_the_claims(tmp_path):
+    write_results(found(), tmp_path, {"model": "linear"})
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "trials.csv", "table.md", "video.png", "video.svg", "video.pdf"
+    }  # fmt: skip
+    text = (tmp_path / "table.md").read_text()
+    assert text == markdown(found(), {"model": "linear"})
+    assert "model linear" in text
+    assert "of 5 (" in text
+    assert "One level?" in text
+    assert len((tmp_path / "trials.csv").read_text().splitlines()) == 1 + len(found().trials)
+
+
+def test_a_scorer_adds_its_own_measures():
+    model = Linear.fit([moving_blob(20, 0)], components=3)
+    plan = Experiment(faults=("glare",), seeds=1)
+
+    absent: float | None = None
+
+    def brightness(frames, reference, prompt):
+        assert (frames.shape, frames.dtype, reference.shape, prompt) == (
+            (8, 16, 16, 3),
+            np.uint8,
+            (16, 16, 3),
+            "a disc",
+        )
+        return {"brightness": float(frames.mean()), "more": 2.0 * float(frames.mean()), "absent": absent}
+
+    settings = gating(model, calibrate(model, [moving_blob(9, 1)]))
+    told = moving_blob(17, 2), model, settings, plan, brightness, "a disc"
+    table = Table(list(trials("a", *told)), "paper")
+    assert table.measures == ["psnr", "ssim", "quality/brightness", "quality/more"]
+    absent = 0.0  # now none is missing, and there is a mean
+    with_mean = next(trials("a", *told))
+    assert with_mean["quality/mean"] == pytest.approx(with_mean["quality/brightness"])
+
+
+@pytest.mark.parametrize(("plan", "said"), [
+    ({"faults": ("glaer",)}, "did you mean"), ({"horizon": 0}, "horizon must be"), ({"seeds": 0}, "seeds must be"),
+])  # fmt: skip
+def test_mistakes_are_told(plan, said):
+    with pytest.raises(ValueError, match=said):
+        Experiment(**plan)
+
+
+def test_a_clip_that_is_too_short_is_told():
+    with pytest.raises(ValueError, match="a clip of 5 frames has no 9 to see and 8 to come"):
+        list(trials("short", moving_blob(5, 0), Linear.fit([moving_blob(9, 0)], 2), None, Experiment()))

@@ -1,0 +1,103 @@
+"""What the commands on videos have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from wiser.extras import install_hint
+
+if TYPE_CHECKING:
+    from wiser.video.gate import Gating
+    from wiser.video.predictor import Predictor
+
+NEEDED = ("av", "diffusers", "transformers", "accelerate")
+Clips = tyro.conf.Positional[Annotated[tuple[Path, ...], tyro.conf.arg(metavar="CLIPS")]]
+"""Videos, and folders of them."""
+
+
+def check_extra() -> None:
+    """A one-line ImportError where something of the extra is missing."""
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise ImportError(f"videos need {', '.join(missing)}: {install_hint('cosmos')}")
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which model, and how it is asked."""
+
+    model: str
+    """A folder in diffusers' layout, nvidia/Cosmos-Predict2.5-2B or another repository, or `copy`: the last frame."""
+    revision: str | None = None
+    """Of a repository; of the released one that with diffusers' layout."""
+    guardrail: bool = False
+    """Check prompts and videos also with a folder, as for a copy of released weights; with a repository they are."""
+    height: int = 704
+    """Frames are resized to this."""
+    width: int = 1280
+    """And this; both multiples of 16."""
+    prompt: str = ""
+    """What the video shows."""
+    steps: int = 36
+    """Diffusion steps of a generation."""
+    guidance: float = 7.0
+    """Towards the prompt; 1 = none, and half the work."""
+    clip: int = 93
+    """Frames of one generation, 4 n + 1."""
+    score_clip: int = 5
+    """Frames generated for M, 4 n + 1 and at least five."""
+    denoise_steps: int = 4
+    """Diffusion steps of D."""
+    threads: int | None = None
+    """Torch threads; OMP_NUM_THREADS by default, or the cores there are."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width of the frames it is shown."""
+        return self.height, self.width
+
+    def load(self) -> Predictor:
+        """Find the weights."""
+        from wiser.threads import use_threads
+        from wiser.video.find import find_predictor
+
+        use_threads(self.threads)
+        told = ("height", "width", "prompt", "steps", "guidance", "clip", "score_clip", "denoise_steps")
+        settings = {name: getattr(self, name) for name in told}
+        return find_predictor(self.model, settings, self.revision, self.guardrail)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How frames are judged."""
+
+    frames: int = 5
+    """How many of the last frames are judged."""
+    condition: int = 5
+    """How many frames the model goes on from, with and without a gate: 1 or 5."""
+    sigma: float = 0.3
+    """Strength of the noise of D, between 0 and 1."""
+    k: float = 3.0
+    """Thresholds lie this many standard deviations above the mean of clean frames."""
+    tau: float | None = None
+    """Threshold of M(x), instead of the calibrated one."""
+    tau_denoised: float | None = None
+    """Threshold of M(D(x)), likewise."""
+    calibration: Path | None = None
+    """What `wiser video calibrate` wrote, unless it lies beside the model's weights."""
+
+    def gating(self, model: Predictor, name: str, needed: bool) -> Gating:
+        """Settings of the gate; without `needed` (no gate has thresholds to ask for) nothing is looked for."""
+        from wiser.video.calibration import find_calibration, thresholds
+        from wiser.video.gate import Gating
+
+        tau, tau_denoised = self.tau, self.tau_denoised
+        if needed and (tau is None or tau_denoised is None):
+            own = thresholds(find_calibration(self.calibration, name), model, self.sigma, self.k)
+            tau = own[0] if tau is None else tau
+            tau_denoised = own[1] if tau_denoised is None else tau_denoised
+        return Gating(tau or 0.0, tau_denoised or 0.0, self.frames, self.condition, self.sigma)

@@ -1,0 +1,81 @@
+"""Thresholds of the gate: what M is on clean frames, mean + k standard deviations, kept as the guard keeps its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wiser.checks import at_least
+from wiser.guard import Calibration, CalibrationError
+from wiser.guard.calibration import FILE
+from wiser.video.gate import Gating, Seen, denoised, frame_score
+from wiser.video.predictor import Pixels, Predictor, unit
+
+SCORE, DENOISED = "next_frame", "next_frame/denoised"
+K = 3.0
+"""Standard deviations. The paper names none for its video model; five, its choice for agents, lets faint glare pass."""
+
+
+def calibrate(
+    model: Predictor,
+    clips: Iterable[Pixels],
+    sigma: float = 0.3,
+    frames: int = 8,
+    seed: int = 0,
+    report: Callable[[int], None] = lambda done: None,
+) -> Calibration:
+    """Measure M of clean frames, and of their D, on `frames` frames of each clip, evenly spaced; the last is one."""
+    at_least(1, frames=frames)
+    plain: list[float] = []
+    mended: list[float] = []
+    for number, clip in enumerate(clips):
+        chosen = np.unique(np.linspace(0, len(clip) - 1, min(frames, len(clip)) + 1).round().astype(int)[1:])
+        for index in chosen.tolist():
+            seen = Seen(unit(clip[index]), index)
+            own = seed + number  # clips draw apart
+            plain.append(frame_score(model, seen, own))
+            mended.append(frame_score(model, denoised(model, seen, sigma, own), own))
+        report(number + 1)
+    scores = {SCORE: np.array(plain), DENOISED: np.array(mended)}
+    return Calibration.of(scores, weights=model.digest, seed=seed, **_conditions(model, sigma))
+
+
+def thresholds(calibration: Calibration, model: Predictor, sigma: float, k: float = K) -> tuple[float, float]:
+    """tau and tau_2; a calibration that was made with another model, or other settings of it, is an error."""
+    if calibration.weights != model.digest:
+        raise CalibrationError("the calibration was made with other weights: calibrate again")
+    differing = [
+        f"{name} was {calibration.about.get(name)!r} and is {value!r}"
+        for name, value in _conditions(model, sigma).items()
+        if calibration.about.get(name) != value
+    ]
+    if differing:
+        raise CalibrationError(f"the calibration does not fit: {'; '.join(differing)}. Calibrate again")
+    return calibration.tau(SCORE, k), calibration.tau(DENOISED, k)
+
+
+def gating(
+    model: Predictor, calibration: Calibration, frames: int = 5, condition: int = 5, sigma: float = 0.3, k: float = K
+) -> Gating:
+    """Settings of a gate with calibrated thresholds."""
+    tau, tau_denoised = thresholds(calibration, model, sigma, k)
+    return Gating(tau, tau_denoised, frames, condition, sigma)
+
+
+def find_calibration(named: Path | None, model: str) -> Calibration:
+    """The one that was named, or the one beside the model's weights."""
+    path = named or Path(model)
+    file = path / FILE if path.is_dir() else path
+    if file.is_file():
+        return Calibration.load(file)
+    raise CalibrationError(
+        f"no calibration in {path}: name one with --calibration; `wiser video calibrate` makes one from clean clips"
+    )
+
+
+def _conditions(model: Predictor, sigma: float) -> dict[str, Any]:
+    """What M depends on besides weights and frames."""
+    return {"sigma": sigma, **model.about}

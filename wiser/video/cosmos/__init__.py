@@ -1,0 +1,1 @@
+"""Cosmos Predict 2.5 through diffusers (extra `cosmos`)."""

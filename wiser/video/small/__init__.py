@@ -1,0 +1,1 @@
+"""A small Cosmos, trained on clips of a pouring robot arm that it draws itself."""

@@ -1,0 +1,171 @@
+"""The paper's table from trials: each fault, without a gate and with one, and the difference with its interval."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wiser import seeds
+from wiser.evaluate.statistics import Estimate, mean, paired_difference
+from wiser.files import write_atomic
+from wiser.guard import Mode
+from wiser.report.style import house_style, legend, looks, panels, save
+from wiser.video.trials import CLEAN, Trial
+
+UNITS = {"psnr": "PSNR, dB", "ssim": "SSIM"}
+TRIALS, TABLE, FIGURE = "trials.csv", "table.md", "video"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fault, or all of them together, by one measure."""
+
+    fault: str
+    base: Estimate
+    gated: Estimate
+    difference: Estimate
+
+    @property
+    def better(self) -> bool:
+        """Whether the interval of the difference lies above 0."""
+        return self.difference.low > 0
+
+
+class Table:
+    """All rows of a comparison: `gate` against no gate. Clips are drawn together over faults and seeds."""
+
+    def __init__(self, trials: Sequence[Trial], gate: str) -> None:
+        self.trials, self.gate = trials, gate
+        self.faults = list(dict.fromkeys(trial["fault"] for trial in trials if trial["fault"] != CLEAN))
+        self.clips = list(dict.fromkeys(trial["clip"] for trial in trials))
+        scored = sorted(name for name in trials[0] if name.startswith("quality/") and self._whole(name))
+        self.measures = [*UNITS, *scored]
+
+    def rows(self, measure: str) -> list[Row]:
+        """Of each fault, then of all together."""
+        return [self.row((fault,), measure, fault) for fault in self.faults] + [
+            self.row(tuple(self.faults), measure, "overall")
+        ]
+
+    def row(self, faults: tuple[str, ...], measure: str, title: str) -> Row:
+        """Of some faults together."""
+        base, labels = self._strata("none", faults, measure)
+        gated, _ = self._strata(self.gate, faults, measure)
+        rng = seeds.generator("video/table", 0)
+        return Row(
+            title,
+            mean(base, rng, clusters=labels),
+            mean(gated, rng, clusters=labels),
+            paired_difference(gated, base, rng, clusters=labels),
+        )
+
+    def spread(self, measure: str) -> tuple[str, str, Estimate]:
+        """The faults that the gate leaves worst and best, and how far apart they are."""
+        levels = {fault: self._mean(self.gate, fault, measure) for fault in self.faults}
+        worst, best = min(levels, key=levels.__getitem__), max(levels, key=levels.__getitem__)
+        high, labels = self._strata(self.gate, (best,), measure)
+        low, _ = self._strata(self.gate, (worst,), measure)
+        return worst, best, paired_difference(high, low, seeds.generator("video/table", 0), clusters=labels)
+
+    def base_spread(self, measure: str) -> float:
+        """How far apart the faults are without a gate."""
+        levels = [self._mean("none", fault, measure) for fault in self.faults]
+        return max(levels) - min(levels)
+
+    def untouched(self) -> tuple[int, int]:
+        """Of the clean frames of clean clips that the gate judged: how many it accepted as they are."""
+        clean = [trial for trial in self.trials if trial["fault"] == CLEAN and trial["gate"] == self.gate]
+        judged = sum(trial[f"{mode.name.lower()}/clean"] for trial in clean for mode in Mode)
+        return sum(trial["grounded/clean"] for trial in clean), judged
+
+    def caught(self, fault: str) -> tuple[int, int]:
+        """Of the broken frames: how many were not accepted as they are."""
+        chosen = [trial for trial in self.trials if trial["fault"] == fault and trial["gate"] == self.gate]
+        judged = sum(trial[f"{mode.name.lower()}/broken"] for trial in chosen for mode in Mode)
+        return judged - sum(trial["grounded/broken"] for trial in chosen), judged
+
+    def _strata(self, gate: str, faults: tuple[str, ...], measure: str) -> tuple[list[list[float]], list[list[str]]]:
+        """Scores and the clips they belong to, a stratum for each fault, in one order for all gates."""
+        found = [[t for t in self.trials if t["gate"] == gate and t["fault"] == fault] for fault in faults]
+        ordered = [sorted(group, key=lambda trial: (trial["clip"], trial["seed"])) for group in found]
+        scores = [[float(trial[measure]) for trial in group] for group in ordered]
+        return scores, [[str(trial["clip"]) for trial in group] for group in ordered]
+
+    def _mean(self, gate: str, fault: str, measure: str) -> float:
+        return float(np.mean(self._strata(gate, (fault,), measure)[0]))
+
+    def _whole(self, measure: str) -> bool:
+        return all(trial.get(measure) is not None for trial in self.trials)
+
+
+def markdown(table: Table, about: Mapping[str, Any]) -> str:
+    """The table, the claims judged, and how it was made."""
+    lines = [f"{len(table.clips)} clips. " + "; ".join(f"{name} {value}" for name, value in about.items()) + ".", ""]
+    for measure in table.measures:
+        lines += [f"## {UNITS.get(measure, measure)}", "", "| fault | base | gated | difference | relative | caught |"]
+        lines += ["| --- | --- | --- | --- | --- | --- |"]
+        lines += [_line(row, table) for row in table.rows(measure)]
+        lines += ["", *_claims(table, measure), ""]
+    kept, judged = table.untouched()
+    if judged:
+        lines.append(f"On clean clips the gate left {kept} of {judged} frames as they are ({kept / judged:.1%}).")
+    return "\n".join(lines) + "\n"
+
+
+def _claims(table: Table, measure: str) -> list[str]:
+    """Better under every fault? Back to one level?"""
+    better = [row.fault for row in table.rows(measure)[:-1] if row.better]
+    worst, best, gap = table.spread(measure)
+    one_level = "is compatible with one level" if gap.low <= 0 else "is not one level"
+    return [
+        f"- Better with an interval above 0: {len(better)} of {len(table.faults)} ({', '.join(better) or 'none'}).",
+        f"- One level? Gated, the faults lie {_shown(gap)} apart ({worst} to {best}), which {one_level}; "
+        f"without a gate {table.base_spread(measure):.3g}.",
+    ]
+
+
+def _line(row: Row, table: Table) -> str:
+    share = f"{row.difference.value / row.base.value:+.1%}" if row.base.value else ""
+    caught, judged = table.caught(row.fault)
+    hits = f"{caught / judged:.0%}" if judged else ""
+    cells = (row.fault, _shown(row.base), _shown(row.gated), _shown(row.difference, "+"), share, hits)
+    return f"| {' | '.join(cells)} |"
+
+
+def _shown(estimate: Estimate, sign: str = "") -> str:
+    return f"{estimate.value:{sign}.3g} ({estimate.low:{sign}.3g} to {estimate.high:{sign}.3g})"
+
+
+def write_results(table: Table, folder: Path, about: Mapping[str, Any]) -> None:
+    """All trials as CSV, the table, and the figure."""
+    names = list(dict.fromkeys(name for trial in table.trials for name in trial))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table.trials)
+    write_atomic(folder / TRIALS, text.getvalue().encode())
+    write_atomic(folder / TABLE, markdown(table, about).encode())
+    draw(table, folder / FIGURE)
+
+
+def draw(table: Table, stem: Path) -> None:
+    """Base and gated side by side, a panel for each measure; bars are 95 % intervals."""
+    with house_style(stem.name):
+        figure, axes = panels(1, len(table.measures), 2.0)
+        for axis, measure in zip(axes[0], table.measures, strict=True):
+            rows = table.rows(measure)
+            for shift, (label, look) in zip((-0.12, 0.12), looks(["base", f"gate: {table.gate}"]).items(), strict=True):
+                found = [row.base if label == "base" else row.gated for row in rows]
+                values = np.array([estimate.value for estimate in found])
+                error = [values - [e.low for e in found], [e.high for e in found] - values]
+                axis.errorbar(np.arange(len(rows)) + shift, values, error, linestyle="none", label=label, **look)
+            axis.set_xticks(range(len(rows)), [row.fault for row in rows], rotation=30)
+            axis.set_ylabel(UNITS.get(measure, measure))
+        legend(figure, axes[0][0], 2)
+        save(figure, stem)
