@@ -34,11 +34,11 @@ import torch
 
 from wiser.train import config as presets
 from wiser.train import learner as learning
-from wiser.train import objectives
 from wiser.train.collect import Collector
 from wiser.train.experience import replay_fields
 from wiser.train.learner import Learner
 from wiser.train.loop import build_model, train
+from wiser.train.objectives import ordinary
 from wiser.train.replay import Replay
 
 HERE = Path(__file__).resolve().parent
@@ -168,9 +168,9 @@ class Shares:
             ("encode", learner.model.fusion, "first_layer"),
             ("observe", learning, "observe"),
             ("decode", learning, "world_model_loss"),
-            ("imagine", objectives, "imagine"),
-            ("behave", objectives, "actor_critic_loss"),
-            ("behave", objectives, "replay_value_loss"),
+            ("imagine", ordinary, "imagine"),
+            ("behave", ordinary, "actor_critic_loss"),
+            ("behave", ordinary, "replay_value_loss"),
             ("backward", torch.Tensor, "backward"),
             ("optimise", learner.optimiser, "step"),
         )

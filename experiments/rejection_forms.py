@@ -20,6 +20,7 @@ from wiser.evaluate.treatments import Treatment
 from wiser.faults import Scenario
 from wiser.guard import Judge, Rejection
 from wiser.rollout import Trial
+from wiser.worldmodel.store import shipped
 
 SEED = seeds.DESIGN[50_000]
 FORMS: dict[str, str | Judge] = {
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    for task in (task for task in known_tasks() if task.agents):
+    for task in (task for task in known_tasks() if f"{task.agents}/single" in shipped()):
         agent = wiser.load(f"{task.agents}/single")
         for fault in options.faults:
             broken = Scenario(faults=(fault,), sensors=1, intensity=1.0, proportion=options.proportion, seed=SEED)

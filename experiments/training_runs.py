@@ -1,9 +1,7 @@
 """Train base, dropout and single-sensor agents of the three driving tasks again, with another seed.
 
 The agents of seed S end in FOLDER/seed-S/TASK/VARIANT, measured and calibrated as shipped ones are; a plan names that
-folder among its `training_runs`. Single-sensor agents begin every sequence from the initial belief (`--fresh-share 1`),
-as the paper's do, so that they know what a context reset leaves them with. What is finished is not trained again; what
-was stopped goes on.
+folder among its `training_runs`. What is finished is not trained again; what was stopped goes on.
 Run: python experiments/training_runs.py --seeds 1 2 [--agents stop-sign/dropout ...] [--folder runs]
 """
 
@@ -16,17 +14,20 @@ from pathlib import Path
 
 from wiser.train.ship import ship
 
-ALONE = "base driving/single --fresh-share 1"
+ALONE, HYBRID = "base driving/single", "hrssm driving/single --fresh-share 1"
 RECIPES = {  # variant, agent to start from, updates; in an order in which every start is there already
     "stop-sign/dropout": ("dropout", "", 800),
     "stop-sign/base": ("base", "stop-sign/dropout", 800),
     "stop-sign/single": (ALONE, "stop-sign/dropout", 800),
+    "stop-sign/hrssm": (HYBRID, "stop-sign/dropout", 400),
     "right-turn/base": ("base", "stop-sign/dropout", 2500),
     "right-turn/dropout": ("dropout", "right-turn/base", 1500),
     "right-turn/single": (ALONE, "right-turn/base", 1000),
+    "right-turn/hrssm": (HYBRID, "right-turn/base", 1000),
     "four-lane/dropout": ("dropout", "right-turn/dropout", 3000),
     "four-lane/base": ("base", "four-lane/dropout", 2000),
     "four-lane/single": (ALONE, "four-lane/dropout", 1500),
+    "four-lane/hrssm": (HYBRID, "four-lane/dropout", 1500),
 }
 
 

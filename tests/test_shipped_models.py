@@ -30,7 +30,7 @@ def on_the_card(name: str) -> tuple[float, float]:
 
 
 def test_there_is_an_agent_of_every_variant_for_every_task() -> None:
-    expected = {f"{task}/{kind}" for task in TASKS for kind in ("augmented", "base", "dropout", "single")}
+    expected = {f"{task}/{kind}" for task in TASKS for kind in ("augmented", "base", "dropout", "hrssm", "single")}
     assert set(NAMES) == expected
 
 
@@ -56,7 +56,7 @@ def test_shipped_agent_drives_on_clean_sensors_as_its_card_says(name: str) -> No
     assert np.mean(score > 0.95 * card) >= 0.75, score
     assert 0.8 * card < score.mean() < 1.1 * card, score
     assert find_task(task).normalise(card) == pytest.approx(normalised, abs=0.006)
-    assert normalised >= 0.95
+    assert normalised >= (0.7 if name.endswith("hrssm") else 0.95)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -65,5 +65,5 @@ def test_calibration_belongs_to_the_weights(name: str) -> None:
     calibration = beside(agent.folder, agent.digest)
     assert calibration is not None
     assert calibration.weights == agent.digest
-    guard = Guard(agent, Rejection())
+    guard = Guard(agent, Rejection() if agent.decodes else "predict")
     assert all(float(tau.whole.min()) > 0 for _, tau in guard.sitting.tests)

@@ -42,9 +42,9 @@ def missing(module: str):
 
 @contextmanager
 def interrupted(after: float):
-    """Somebody presses Ctrl-C so many seconds later."""
+    """Somebody presses Ctrl-C so many seconds later, and again every five: some are lost in callbacks."""
     signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    signal.setitimer(signal.ITIMER_REAL, after)
+    signal.setitimer(signal.ITIMER_REAL, after, 5.0)
     try:
         yield
     finally:

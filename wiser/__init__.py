@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from wiser.evaluate.benchmark import benchmark
     from wiser.faults import SensorFaults
     from wiser.guard import Guard
+    from wiser.worldmodel.planner import plan
     from wiser.worldmodel.store import load, save
 
 __version__ = "0.1.0"
-__all__ = ["Guard", "SensorFaults", "benchmark", "load", "save"]
+__all__ = ["Guard", "SensorFaults", "benchmark", "load", "plan", "save"]
 
 _HOMES = {
     "Guard": "wiser.guard",
     "SensorFaults": "wiser.faults",
     "benchmark": "wiser.evaluate.benchmark",
     "load": "wiser.worldmodel.store",
+    "plan": "wiser.worldmodel.planner",
     "save": "wiser.worldmodel.store",
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 DISTRIBUTION = "wiser-guard"
 """What pip calls this package; on PyPI the name `wiser` belongs to another project."""
+ALONE = {"safety": "safety-gymnasium==1.0.0"}
+"""What an extra needs besides, and pip can only install without its dependencies: they ask for releases of long ago."""
 
 
 def install_hint(extra: str) -> str:
@@ -11,4 +13,5 @@ def install_hint(extra: str) -> str:
 
     It is plain text: print it with `markup=False`, for rich takes a name in brackets for a style.
     """
-    return f"pip install '{DISTRIBUTION}[{extra}]'"
+    command = f"pip install '{DISTRIBUTION}[{extra}]'"
+    return f"{command} and then pip install --no-deps {ALONE[extra]}" if extra in ALONE else command

@@ -31,10 +31,11 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def cache_folder() -> Path:
     """Where compiled functions are kept: NUMBA_CACHE_DIR if it is set, otherwise in the user's cache folder."""
-    return Path(_numba.CACHE_DIR or _user_cache() / "wiser" / "kernels")
+    return Path(_numba.CACHE_DIR or user_cache() / "wiser" / "kernels")
 
 
-def _user_cache() -> Path:
+def user_cache() -> Path:
+    """The user's folder for what can be made again."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if sys.platform == "darwin":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -25,6 +26,18 @@ def from_words(words: Sequence[str]) -> dict[str, Any]:
         return {key: yaml.safe_load(value) for key, _, value in pairs}
     except yaml.YAMLError as error:
         raise ValueError(f"options are KEY=VALUE, values as in YAML: {' '.join(words)}") from error
+
+
+def read_settings(text: str, whose: str) -> dict[str, Any]:
+    """Read KEY=VALUE,KEY=VALUE; values are YAML."""
+    pairs, count = re.subn(r"(^|,)(\w+)=", r"\1\2: ", text)
+    try:
+        values = yaml.safe_load(f"{{{pairs}}}")
+    except yaml.YAMLError:
+        values = {}
+    if not count or len(values) != count:
+        raise ValueError(f"settings of {whose} are KEY=VALUE,KEY=VALUE, values as in YAML; got {text!r}")
+    return dict(values)
 
 
 def to_words(options: Mapping[str, Any]) -> list[str]:

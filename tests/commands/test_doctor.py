@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 from wiser.commands import doctor
+from wiser.extras import ALONE
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 
@@ -12,7 +13,7 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 def test_this_installation_is_sound(capsys):
     assert doctor.doctor() == 0
     printed = capsys.readouterr().out
-    for part in ("torch", "numba", "OpenCV", "12 in", "carla"):
+    for part in ("torch", "numba", "OpenCV", "15 in", "carla"):
         assert part in printed
 
 
@@ -26,6 +27,17 @@ def test_it_checks_all_extras_that_the_library_itself_uses():
     extras = {extra.name: set(extra.modules.values()) for extra in doctor.EXTRAS}
     asked = PROJECT["optional-dependencies"]
     assert extras == {name: {it.split(">")[0] for it in asked[name]} for name in asked.keys() - of_developers}
+
+
+def test_what_an_extra_needs_besides_is_looked_for_too(monkeypatch):
+    (safety,) = (extra for extra in doctor.EXTRAS if extra.name in ALONE)
+    assert "safety-gymnasium 1.0.0" in doctor.check_extra(safety).found
+    monkeypatch.setitem(ALONE, safety.name, "no-such-package==1")
+    finding = doctor.check_extra(safety)
+    assert not finding.good
+    assert finding.remedy.endswith(
+        "pip install 'wiser-guard[safety]' and then pip install --no-deps no-such-package==1"
+    )
 
 
 def test_what_is_missing_comes_with_a_remedy():

@@ -6,6 +6,7 @@ import pytest
 from tests.report.synthetic import cell
 from wiser.envs.domain import Domain, Measure, Task, register
 from wiser.evaluate import DetectionTally, Episode, Ledger
+from wiser.evaluate.benchmark import figures_of
 from wiser.evaluate.ledger import LEDGER
 from wiser.report import masks, read_sweep, summaries
 from wiser.report.assemble import assemble
@@ -17,6 +18,13 @@ register(
         (Task("tests/Garden-v0", "Garden", "a garden"),),
         measures={"rose": Measure("any", "more", "roses", detail=True), "weed": Measure("sum", "less", "weeds")},
         summaries={"bloom": lambda episodes: 10 * float(np.max([episode["rose"] for episode in episodes]))},
+    )
+)
+register(
+    Domain(
+        (Task("tests/Vase-v0", "Vase", "a vase"),),
+        measures={"weed": Measure("sum", "less", "weeds")},
+        summaries={"yield": lambda some: sum(e["score"] for e in some) / sum(e["weed"] for e in some)},
     )
 )
 
@@ -73,14 +81,28 @@ def test_a_summary_is_taken_over_all_episodes_at_once(tmp_path) -> None:
     sweep = read_sweep(tmp_path)
     bloom = summaries.table(sweep, "Garden", "bloom")
     method, clean, glare = bloom.rows[0]
-    assert (method, glare) == ("confident", "0.0 [0.0, 0.0]")
-    assert clean == "10.0 [0.0, 10.0]"
+    assert (method, glare) == ("confident", "0.00 [0.00, 0.00]")
+    assert clean == "10.00 [0.00, 10.00]"
     details = summaries.details(sweep, "Garden", "none")
     assert details.rows == (("roses", "25%"),)
     names = [exhibit.name for exhibit in assemble([sweep]).exhibits]
     assert "summaries" in names
     assert "failures-weed" in names
     assert "failures-rose" not in names, "a summary speaks for it"
+
+
+def test_a_summary_may_weigh_the_score_and_needs_no_details(tmp_path) -> None:
+    """Scores are 0, 1, 2 and 3."""
+    write(
+        tmp_path, "confident", "none", [detection("--", "bb")] * 4, [{"weed": i + 1.0} for i in range(4)], task="Vase"
+    )
+    (exhibit,) = summaries.exhibits(read_sweep(tmp_path))
+    (table,) = exhibit.tables
+    assert table.rows[0][1].startswith("0.60 ["), "6 / 10; the mean of 0 / 1, 1 / 2, 2 / 3 and 3 / 4 is 0.5"
+    assert figures_of("Vase", [Episode(index=0, env_seed=0, fault_seed=0, failed=(), score=6.0, length=4,
+                                       outcome="over", detection=None, measures={"weed": 4.0})]) == {
+        "weeds": "4.00", "yield": "1.50"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("task", ["StopSign"])

@@ -15,12 +15,12 @@ from wiser.train.behaviour import (
     action_logprob,
     actor_critic_loss,
     imagine,
-    lambda_returns,
     replay_value_loss,
 )
 from wiser.train.config import TrainConfig
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import Actor, features
+from wiser.worldmodel.foresight import lambda_returns
 from wiser.worldmodel.protocol import Actions, Belief
 
 SENSORS = (tiny.image("camera"),)

@@ -9,11 +9,12 @@ from torch import Tensor
 
 from tests import fake_world, tiny
 from wiser.train import learner as module
-from wiser.train import objectives, teaching
+from wiser.train import teaching
 from wiser.train.collect import Collector
 from wiser.train.config import TrainConfig
 from wiser.train.experience import belief_before, replay_fields, to_tensors
 from wiser.train.learner import Learner
+from wiser.train.objectives import find_objective, ordinary
 from wiser.train.replay import Replay
 from wiser.train.teaching import scale_gradient
 from wiser.train.variants import find_variant
@@ -30,9 +31,9 @@ class Setup:
     """A learner with experience, and what its parts were called with."""
 
     def __init__(self, config: TrainConfig = CONFIG, steps: int = 40) -> None:
-        sensors, actions = fake_world.described()
-        decoder = find_variant(config.variant).decodes
-        self.model = DreamerV3(tiny.config(sensors, actions, tower="patch", decoder=decoder))
+        sensors, actions = fake_world.described(continuous=config.env == fake_world.CONTINUOUS)
+        asked = {**find_variant(config.variant).shape, **find_objective(config.objective).shape}
+        self.model = DreamerV3(tiny.config(sensors, actions, tower="patch", **asked))
         self.replay = Replay(replay_fields(config, self.model), config.rows, config.capacity)
         collector = Collector(config, self.model, self.replay, seed=0)
         for _ in range(steps):
@@ -43,7 +44,7 @@ class Setup:
     def watch(self, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         """Note arguments and answer of functions that the learner and its parts call."""
         for name in names:
-            place = next(place for place in (module, objectives, teaching) if hasattr(place, name))
+            place = next(place for place in (module, ordinary, teaching) if hasattr(place, name))
             original = getattr(place, name)
 
             def call(*args, original=original, name=name, **kwargs):
@@ -249,6 +250,25 @@ def test_what_the_expert_does_becomes_more_likely() -> None:
     for _ in range(25):
         setup.update()
     assert chances()[2] > 0.45
+
+
+def test_where_actions_are_numbers_the_expert_s_density_is_raised() -> None:
+    """The term is that of the normal, by hand; the mean moves to the label, which is written from -1 to 1."""
+    setup = Setup(replace(CONFIG, env=fake_world.CONTINUOUS, learning_rate=1e-2))
+    sample = setup.replay.sample(3, 6, np.random.default_rng(0))
+    observed, *_ = setup.learner._observe(sample, torch.zeros(3, dtype=torch.bool))
+    mean, std = (it.detach() for it in setup.model.actor.normal(observed.features))
+    label = torch.from_numpy(sample.steps["label"]).float()
+    density = -0.5 * ((label - mean) / std) ** 2 - std.log() - 0.5 * np.log(2 * np.pi)  # (B, T, A)
+    terms = dict(setup.learner._further_terms(sample, observed, 0))
+    torch.testing.assert_close(terms["cloning"].detach(), -2.0 * density.sum(-1).mean())
+
+    setup.replay._arrays["label"][:] = [0.75, -0.5]
+    for _ in range(25):
+        setup.update()
+    learnt = setup.model.actor.normal(observed.features).mean.detach().mean((0, 1))
+    assert learnt[0] > 0.4
+    assert learnt[1] < -0.25
 
 
 @pytest.mark.parametrize(("update", "weight"), [(0, 2.0), (2, 1.6), (5, 1.0), (9, 1.0)])

@@ -77,7 +77,7 @@ def test_augmentation_is_normal_noise_of_a_strength_drawn_for_every_frame(std: f
 
 
 def test_variants_go_by_name_and_more_can_be_added(monkeypatch) -> None:
-    with pytest.raises(ValueError, match="no variant 'wings'; there are augmented, base, dropout, tokens"):
+    with pytest.raises(ValueError, match="no variant 'wings'; there are augmented, base, dropout, hrssm, tokens"):
         find_variant("wings")
 
     class Wings(Variant):

@@ -41,7 +41,7 @@ def test_it_is_kept_as_json_and_found_beside_the_weights(tmp_path):
 
 def test_with_other_weights_or_settings_it_is_refused():
     found = calibrate(MODEL, CLIPS, sigma=0.3, frames=2)
-    with pytest.raises(CalibrationError, match="sigma was 0.3 and is 0.2"):
+    with pytest.raises(CalibrationError, match=r"sigma was 0\.3 and is 0\.2"):
         thresholds(found, MODEL, sigma=0.2)
     with pytest.raises(CalibrationError, match="components was 6 and is 3"):
         thresholds(found, Linear.fit(CLIPS, components=3), sigma=0.3)

@@ -66,6 +66,13 @@ def test_without_resets_predictions_stay_in_the_context():
     assert not any(verdict.reset for verdict in found.verdicts)
 
 
+def test_without_a_denoiser_what_is_not_clean_is_predicted():
+    settings = Gating(**SETTINGS, sigma=None)
+    found = gate(plain_clip(CLEAN, LIGHT, HEAVY, CLEAN, ALSO), Scripted(SCORES, {}), settings, seed=0)
+    assert "".join(mode.name[0] for mode in found.modes) == "GPPGG"
+    assert [grey(frame) for frame in found.window] == [CLEAN, 0.201, 0.202, CLEAN, ALSO]
+
+
 def test_frames_rejected_in_a_row_come_from_one_generation():
     model = Scripted(SCORES, REPAIRED)
     gate(plain_clip(CLEAN, ALSO, HEAVY, HEAVY, CLEAN, HEAVY), model, Gating(**SETTINGS, frames=6), seed=0)
@@ -138,6 +145,18 @@ def test_a_score_depends_on_no_other_frame():
         found = gate(clip, linear(), Gating(1.0, 1.0, frames=frames, condition=1), seed=3)
         assert found.verdicts[-1].scores["score"] == pytest.approx(alone)
         assert found.start == 8 - frames
+
+
+class Dice(Scripted):
+    """Predicts noise."""
+
+    def predict_next(self, frame: torch.Tensor, draws: torch.Generator) -> torch.Tensor:
+        return torch.rand(frame.shape, generator=draws)
+
+
+def test_every_frame_has_draws_of_its_own():
+    found = gate(plain_clip(*[CLEAN] * 5), Dice({}, {}), Gating(1.0, 1.0), seed=0)
+    assert len({verdict.scores["score"] for verdict in found.verdicts}) == 5
 
 
 def test_broken_frames_of_a_model_that_knows_its_world_are_found():

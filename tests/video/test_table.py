@@ -10,7 +10,7 @@ from wiser.video.calibration import calibrate, gating
 from wiser.video.corrupt import FAULTS
 from wiser.video.plain import Linear
 from wiser.video.table import Table, markdown, write_results
-from wiser.video.trials import Experiment, likeness, trials
+from wiser.video.trials import Experiment, trials
 
 CLIPS = range(100, 108)
 
@@ -20,11 +20,9 @@ def found() -> Table:
     """Eight clips, all faults, a linear model that knows the world."""
     model = Linear.fit([moving_blob(40, seed) for seed in range(8)], components=12)
     settings = gating(model, calibrate(model, [moving_blob(12, seed) for seed in range(20, 40)]), frames=9)
-    plan = Experiment(seeds=2)
-    done = [
-        {"clip": str(seed), **trial} for seed in CLIPS for trial in trials(moving_blob(17, seed), model, settings, plan)
-    ]
-    return Table(done, "paper")
+    plan = Experiment(("none", "predict"), seeds=2)
+    done = [trial for seed in CLIPS for trial in trials(str(seed), moving_blob(17, seed), model, settings, plan)]
+    return Table(done, "predict")
 
 
 def test_every_clip_is_broken_by_every_fault_and_treated_both_ways():
@@ -50,25 +48,25 @@ def test_on_clean_clips_the_gate_changes_nothing():
 def test_rows_are_plain_means_and_their_differences():
     values = {
         (gate, fault): np.mean([t["psnr"] for t in found().trials if (t["gate"], t["fault"]) == (gate, fault)])
-        for gate in ("none", "paper")
+        for gate in ("none", "predict")
         for fault in FAULTS
     }
     for row in found().rows("psnr")[:-1]:
         assert row.base.value == pytest.approx(values["none", row.fault])
-        assert row.gated.value == pytest.approx(values["paper", row.fault])
-        assert row.difference.value == pytest.approx(values["paper", row.fault] - values["none", row.fault])
+        assert row.gated.value == pytest.approx(values["predict", row.fault])
+        assert row.difference.value == pytest.approx(values["predict", row.fault] - values["none", row.fault])
     overall = found().rows("psnr")[-1]
-    assert overall.gated.value == pytest.approx(np.mean([values["paper", fault] for fault in FAULTS]))
+    assert overall.gated.value == pytest.approx(np.mean([values["predict", fault] for fault in FAULTS]))
     worst, best, gap = found().spread("psnr")
-    gated = {fault: values["paper", fault] for fault in FAULTS}
+    gated = {fault: values["predict", fault] for fault in FAULTS}
     assert (worst, best) == (min(gated, key=gated.get), max(gated, key=gated.get))
     assert gap.value == pytest.approx(gated[best] - gated[worst])
 
 
 def test_seeds_of_one_clip_are_no_more_evidence_than_the_clip():
     """Clips are drawn whole: the same trials under other seeds leave the interval as wide."""
-    once = Table(found().trials, "paper")
-    twice = Table([*once.trials, *({**trial, "seed": trial["seed"] + 2} for trial in once.trials)], "paper")
+    once = Table(found().trials, "predict")
+    twice = Table([*once.trials, *({**trial, "seed": trial["seed"] + 2} for trial in once.trials)], "predict")
     for one, two in zip(once.rows("psnr"), twice.rows("psnr"), strict=True):
         assert two.difference.high - two.difference.low == pytest.approx(one.difference.high - one.difference.low)
 
@@ -98,6 +96,8 @@ def test_a_scorer_adds_its_own_measures():
     model = Linear.fit([moving_blob(20, 0)], components=3)
     plan = Experiment(faults=("glare",), seeds=1)
 
+    absent: float | None = None
+
     def brightness(frames, reference, prompt):
         assert (frames.shape, frames.dtype, reference.shape, prompt) == (
             (8, 16, 16, 3),
@@ -105,16 +105,15 @@ def test_a_scorer_adds_its_own_measures():
             (16, 16, 3),
             "a disc",
         )
-        return {"brightness": float(frames.mean()), "absent": None}
+        return {"brightness": float(frames.mean()), "more": 2.0 * float(frames.mean()), "absent": absent}
 
     settings = gating(model, calibrate(model, [moving_blob(9, 1)]))
-    done = [{"clip": "0", **trial} for trial in trials(moving_blob(17, 2), model, settings, plan, brightness, "a disc")]
-    assert Table(done, "paper").measures == ["psnr", "ssim", "quality/brightness"]
-
-
-def test_likeness_of_the_truth_itself_is_the_highest():
-    clip = moving_blob(4, 0)
-    assert likeness(clip, clip) == {"psnr": 100.0, "ssim": pytest.approx(1.0)}
+    told = moving_blob(17, 2), model, settings, plan, brightness, "a disc"
+    table = Table(list(trials("a", *told)), "paper")
+    assert table.measures == ["psnr", "ssim", "quality/brightness", "quality/more"]
+    absent = 0.0  # now none is missing, and there is a mean
+    with_mean = next(trials("a", *told))
+    assert with_mean["quality/mean"] == pytest.approx(with_mean["quality/brightness"])
 
 
 @pytest.mark.parametrize(("plan", "said"), [
@@ -127,4 +126,4 @@ def test_mistakes_are_told(plan, said):
 
 def test_a_clip_that_is_too_short_is_told():
     with pytest.raises(ValueError, match="a clip of 5 frames has no 9 to see and 8 to come"):
-        list(trials(moving_blob(5, 0), Linear.fit([moving_blob(9, 0)], 2), None, Experiment()))
+        list(trials("short", moving_blob(5, 0), Linear.fit([moving_blob(9, 0)], 2), None, Experiment()))

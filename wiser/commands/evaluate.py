@@ -27,6 +27,7 @@ def evaluate(
     onset: int = 0,
     scenario: Path | None = None,
     blind_limit: int | Literal["horizon"] | None = None,
+    planner: str | None = None,
     episodes: int = 16,
     rows: int | None = None,
     seed: int | None = None,
@@ -51,6 +52,8 @@ def evaluate(
         scenario: a YAML file that says all of that and more, instead.
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one;
             `horizon`: as many as the agent's calibration says predictions hold for.
+        planner: look for actions in the agent's model instead of asking its policy: cem, or with settings
+            cem:samples=100,cost_limit=10. Slow: at every step it imagines some thousand sequences for each row.
         episodes: how many, the same ones for every treatment.
         rows: environments side by side; all episodes at once by default.
         seed: of the first episode; by default those that no published figure uses.
@@ -65,12 +68,13 @@ def evaluate(
     from wiser.evaluate.treatments import find_treatment, resolve_name
     from wiser.rollout import Trial
     from wiser.threads import use_threads
+    from wiser.worldmodel.planner import planned
     from wiser.worldmodel.store import load
 
     use_threads(threads)
     first = seeds.TRYING.start if seed is None else seed
     harm = _harm(fault, broken, intensity, proportion, onset, scenario, first)
-    model = load(agent)
+    model = load(agent) if planner is None else planned(load(agent), planner)
     names = [resolve_name(name, model) for name in treatments]
     chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in names}
     trial = Trial(find_task(env).env, episodes, first, harm, env_options, rows, processes=processes)

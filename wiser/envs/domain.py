@@ -74,7 +74,7 @@ class Teacher(Protocol):
 
 
 Summary = Callable[[Sequence[Mapping[str, float]]], float]
-"""A figure of many episodes, from the measures of each."""
+"""A figure of many episodes, from the `score` and the measures of each."""
 View = Callable[[], NDArray[Any] | None]
 """Draws a picture (H, W, 3) for people, or nothing."""
 

@@ -144,8 +144,8 @@ def figures_of(env: str, episodes: Sequence[Episode]) -> dict[str, str]:
     """What people are told about episodes besides their score: means that are no details, then the summaries."""
     means = [(measures_of(env)[name], mean) for name, mean in mean_measures(episodes).items()]
     told = {measure.title: measure.text(mean) for measure, mean in means if not measure.detail}
-    summaries = domain_of(env).summaries.items()
-    return told | {name: f"{summary([episode.measures for episode in episodes]):.1f}" for name, summary in summaries}
+    judged = [{"score": episode.score, **episode.measures} for episode in episodes]
+    return told | {name: f"{summary(judged):.2f}" for name, summary in domain_of(env).summaries.items()}
 
 
 def _resilience(scores: list[float], clean: list[float], floor: float | None) -> float | None:

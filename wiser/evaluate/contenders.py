@@ -42,6 +42,9 @@ CONTENDERS: dict[str, Contender] = {
     "reject-reference": Contender(
         "single", "reject-reference", about="one sensor, rejection sampling with the transitions of the published code"
     ),
+    "hrssm": Contender(
+        "hrssm", about="one sensor, trained as HRSSM: masked images, losses in latent space, no decoder"
+    ),
     "predict": Contender(
         "single", "predict", about="one sensor; what is normal neither in itself nor in context is predicted instead"
     ),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import cv2
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from wiser.checks import check_fields
@@ -20,6 +18,7 @@ from wiser.guard import AUTO, Equipped, Guard, Health, Judge, Rejection, find_ju
 from wiser.guard.blindness import HORIZON, BlindLimit, blind_steps
 from wiser.guard.calibration import beside
 from wiser.names import perhaps
+from wiser.options import read_settings
 from wiser.weights import content_of
 from wiser.worldmodel.protocol import WorldModel
 
@@ -107,7 +106,9 @@ def find_treatment(name: str | Treatment) -> Treatment:
     if bare not in TREATMENTS:
         raise ValueError(f"unknown treatment {bare!r}{perhaps(bare, TREATMENTS)}; there are {', '.join(TREATMENTS)}")
     found = TREATMENTS[bare]
-    return replace(found, judge=_told(found.judge, bare, _read(settings)), about="") if colon else found
+    return (
+        replace(found, judge=_told(found.judge, bare, read_settings(settings, "a judge")), about="") if colon else found
+    )
 
 
 def resolve_name(name: str, agent: WorldModel) -> str:
@@ -139,18 +140,6 @@ def _told(judge: str | Judge, name: str, settings: Any) -> Judge:
     check_fields(type(judge), settings, f"judge {name!r}")
     changed: Judge = replace(judge, **settings)  # type: ignore[type-var]
     return changed
-
-
-def _read(settings: str) -> Any:
-    """KEY=VALUE,KEY=VALUE as a mapping."""
-    text, count = re.subn(r"(^|,)(\w+)=", r"\1\2: ", settings)
-    try:
-        values = yaml.safe_load(f"{{{text}}}")
-    except yaml.YAMLError:
-        values = {}
-    if not count or len(values) != count:
-        raise ValueError(f"settings of a judge are KEY=VALUE,KEY=VALUE, values as in YAML; got {settings!r}")
-    return values
 
 
 def _plain(settings: Any) -> Any:

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from wiser.guard.learned.resnet import CLEAN, CORRUPTED
 from wiser.learn.frames import Pairs
+from wiser.likeness import signal_to_noise
 from wiser.worldmodel.protocol import unit_image
 
 
@@ -73,9 +74,3 @@ class TakeNoiseOut(Lesson):
 
 LESSONS: dict[str, type[Lesson]] = {"resnet18": TellCorrupted, "restormer": TakeNoiseOut}
 """By the name of their network."""
-
-
-def signal_to_noise(frames: Tensor, clean: Tensor) -> Tensor:
-    """PSNR of frames in [0, 1], (B, H, W, C) -> (B,), in dB; 100 at most, as of equal ones."""
-    error = (frames - clean).square().flatten(1).mean(1)
-    return -10.0 * torch.log10(error.clamp(min=1e-10))

@@ -86,8 +86,8 @@ class Point:
 
     @property
     def measured(self) -> list[list[dict[str, float]]]:
-        """Per stratum, what else each episode is judged by, by name."""
-        names = [name for name in self.values if name not in ("score", "length")]
+        """Per stratum, what each episode is judged by, by name: its score among them."""
+        names = [name for name in self.values if name != "length"]
         return [
             [{name: self.values[name][key][env] for name in names if env in self.values[name][key]} for env in scores]
             for key, scores in self.scores.items()

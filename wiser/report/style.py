@@ -28,7 +28,7 @@ FORMATS: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": 
 _LOOKS = {
     "base": ("#D55E00", "o"), "augmented": ("#E69F00", "s"), "dropout": ("#7A818E", "v"), "rme": ("#CC79A7", "^"),
     "confident": ("#0072B2", "D"), "exhaustive": ("#009E73", "P"), "calibrated": ("#56B4E9", "X"),
-    "witnesses": ("#000000", "*"),
+    "witnesses": ("#000000", "*"), "rme-tokens": ("#999933", "8"), "hrssm": ("#661100", "H"),
     "single": ("#882255", "<"), "filter": ("#DDCC77", ">"), "reject": ("#44AA99", "p"),
     "reject-reference": ("#332288", "h"), "predict": ("#AA4499", "d"),
 }  # fmt: skip

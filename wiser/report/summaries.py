@@ -32,7 +32,7 @@ def table(sweep: Sweep, task: str, name: str) -> Table:
     rows = []
     for contender in sweep.contenders:
         points = settings(sweep, task, contender).values()
-        rows.append((contender, *(estimate_text(_estimate(summary, point), 1) for point in points)))
+        rows.append((contender, *(estimate_text(_estimate(summary, point), 2) for point in points)))
     return Table(f"{style.spaced(task)}: {name}", ("method", "clean", *sweep.disturbances), tuple(rows))
 
 
@@ -54,15 +54,19 @@ def exhibits(sweep: Sweep) -> Iterator[Exhibit]:
     tables = [table(sweep, task, name) for task, names in summed.items() for name in names]
     if not tables:
         return
-    for task in (task for task, names in summed.items() if names):
+    for task in (task for task, names in summed.items() if names and _has_details(task)):
         tables += [details(sweep, task, what) for what in (CLEAN, *sweep.disturbances)]
     yield Exhibit(
         "summaries",
         ", ".join(dict.fromkeys(name for names in summed.values() for name in names)),
-        "Taken over all episodes of a cell at once; below it, what it is taken from: means over episodes. "
+        "Taken over all episodes of a cell at once; below it the details, where there are any: means over episodes. "
         + how_measured(sweep.points.values()),
         tables=tuple(tables),
     )
+
+
+def _has_details(task: str) -> bool:
+    return any(measure.detail for measure in measures_of(task).values())
 
 
 def _estimate(summary: Summary, point: Point | None) -> Estimate | None:

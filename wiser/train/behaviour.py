@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from wiser.train.config import TrainConfig
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import TwoHotHead, features
+from wiser.worldmodel.foresight import lambda_returns
 from wiser.worldmodel.latents import one_hot_sample
 from wiser.worldmodel.protocol import Belief
 
@@ -21,6 +22,16 @@ class Imagined(NamedTuple):
     action: Tensor  # (n, H + 1, A): chosen at each state; continuous ones as drawn, before any clipping
     reward: Tensor  # (n, H + 1)
     proceed: Tensor  # (n, H + 1): what the continue head predicts
+
+
+class Outlook(NamedTuple):
+    """What comes of roll-outs from each of their states but the last, (n, H) each."""
+
+    returns: Tensor
+    advantage: Tensor
+    """How much more than the critic had expected."""
+    weight: Tensor
+    """How much a state counts."""
 
 
 class ReturnScale(nn.Module):
@@ -64,18 +75,14 @@ def imagine(model: DreamerV3, start: Belief, steps: int, generator: torch.Genera
     return Imagined(x.transpose(0, 1), torch.stack(actions).transpose(0, 1), model.reward.mean(x).T, proceed)
 
 
-def lambda_returns(reward: Tensor, live: Tensor, mix: Tensor | float, value: Tensor) -> Tensor:
-    """Lambda-returns (n, H) of states 0..H-1, from what is known of each state on arrival, (n, H + 1) each.
-
-    R_t = r_{t+1} + live_{t+1} ((1 - mix_{t+1}) v_{t+1} + mix_{t+1} R_{t+1}); after the last state comes its value.
-    `live` is the discounted probability that the episode goes on, `mix` (lambda) how far returns look on.
-    """
-    mix = torch.as_tensor(mix, dtype=reward.dtype, device=reward.device).expand_as(reward)
-    interim = reward + (1 - mix) * live * value
-    returns = [value[:, -1]]
-    for t in reversed(range(1, reward.shape[1])):
-        returns.append(interim[:, t] + live[:, t] * mix[:, t] * returns[-1])
-    return torch.stack(returns[:0:-1], 1)
+@torch.no_grad()
+def outlook(config: TrainConfig, critic: TwoHotHead, paid: Tensor, imagined: Imagined, alive: Tensor) -> Outlook:
+    """What comes of a signal that states pay on arrival, `paid` (n, H + 1). `alive` (n,) weighs the starts."""
+    value = critic.mean(imagined.features.transpose(0, 1)).T  # (n, H + 1)
+    live = imagined.proceed * config.imagined_discount  # (n, H + 1)
+    returns = lambda_returns(paid, live, config.return_lambda, value)  # (n, H)
+    weight = torch.cumprod(torch.cat([config.continues(alive)[:, None], live[:, 1:-1]], 1), 1)  # (n, H)
+    return Outlook(returns, returns - value[:, :-1], weight)
 
 
 def actor_critic_loss(
@@ -88,11 +95,8 @@ def actor_critic_loss(
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Actor and critic terms on imagined roll-outs, and the returns of their starts. `alive` (n,) weighs the starts."""
     x, action = imagined.features.transpose(0, 1), imagined.action.transpose(0, 1)  # (H + 1, n, ...)
-    value = model.critic.mean(x).detach().T  # (n, H + 1)
-    live = imagined.proceed * config.imagined_discount  # (n, H + 1)
-    returns = lambda_returns(imagined.reward, live, config.return_lambda, value)  # (n, H)
-    advantage = (returns - value[:, :-1]) / scale(returns)
-    weight = torch.cumprod(torch.cat([config.continues(alive)[:, None], live[:, 1:-1]], 1), 1)  # (n, H)
+    returns, advantage, weight = outlook(config, model.critic, imagined.reward, imagined, alive)  # (n, H) each
+    advantage = advantage / scale(returns)
     logprob, entropy = action_logprob(model, x[:-1], action[:-1])  # (H, n)
     terms = {"actor": -(weight.T * (logprob * advantage.T + config.entropy * entropy)).mean()}
     terms["critic"] = critic_loss(model.critic, slow_critic, x[:-1], returns.T, weight.T)

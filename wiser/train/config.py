@@ -51,8 +51,8 @@ class TrainConfig:
     for what is missing), augmented (added Gaussian noise), hrssm (cubes of images masked, and no decoder), or one that
     was added to `wiser.train.variants.VARIANTS`."""
     objective: str = "ordinary"
-    """What actor and critic pursue: ordinary (the return, as DreamerV3), or one that was added to
-    `wiser.train.objectives.OBJECTIVES`."""
+    """What actor and critic pursue: ordinary (the return, as DreamerV3), safe (the return, while the cost stays within
+    a limit), or one that was added to `wiser.train.objectives.OBJECTIVES`."""
     start: str = ""
     """An agent whose weights to start from, a shipped one or a model folder; empty = new weights."""
     seed: int = 0
@@ -131,6 +131,13 @@ class TrainConfig:
     """Weight of the KL term that trains the prior."""
     representation_scale: float = 0.1
     """Weight of the KL term that trains the posterior."""
+    cost_limit: float = 2.0
+    """Of `safe`: what the cost returns of all states of an imagined roll-out may add up to, in the mean."""
+    cost_weight: float = 10.0
+    """Of `safe`: weight of steps that cost 1 or more in the loss of the cost head."""
+    penalty: float = 5e-9
+    """Of `safe`: by how much the price of the cost rises at first, for each update and unit beyond the limit. The
+    published value is for a million updates and costs in the hundreds; short runs and small costs want more."""
     agc: float = 0.3
     """Adaptive gradient clipping: largest norm of a tensor's gradient, as a share of that of its weights."""
 
@@ -174,6 +181,8 @@ class TrainConfig:
         for name in SHARES:
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} is a share from 0 to 1, got {getattr(self, name)}")
+        if not 0.0 < self.penalty <= 1.0:
+            raise ValueError(f"penalty must be above 0 and at most 1, got {self.penalty}")
         if self.discount_horizon < 1.0:
             raise ValueError(f"discount_horizon must be at least 1, got {self.discount_horizon}")
         if self.capacity // self.rows < self.length:

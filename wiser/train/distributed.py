@@ -35,6 +35,16 @@ def average_gradients(parameters: Iterable[Tensor]) -> None:
 
 
 @torch.no_grad()
+def mean(value: Tensor) -> Tensor:
+    """The mean of a number over all processes."""
+    if not dist.is_initialized():
+        return value.detach()
+    total = value.clone()
+    dist.all_reduce(total)
+    return total / dist.get_world_size()
+
+
+@torch.no_grad()
 def share(module: nn.Module) -> None:
     """Give every process the weights of the first."""
     if dist.is_initialized():

@@ -52,16 +52,16 @@ class Learner:
         fresh = flag_share(config.batch, config.fresh_share, self.generator)  # (B,)
         observed, total, terms = self._observe(sample, fresh)
         for name, value in self._further_terms(sample, observed, update):
-            if name in terms:
-                raise ValueError(f"two terms of the loss are called {name!r}")
             total = total + value
-            terms[name] = value.detach()
+            _note(terms, name, value.detach())
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
         distributed.average_gradients(self.weights())
         self.optimiser.step()
         for part in (self.variant, self.objective):
             part.follow(model)
+            for name, value in part.figures().items():
+                _note(terms, name, value)
         self._refresh(replay, sample, observed.unrolled.belief, ~fresh)
         return terms
 
@@ -89,3 +89,9 @@ class Learner:
         chosen = some.cpu().numpy()
         places = sample._replace(rows=sample.rows[chosen], starts=sample.starts[chosen])
         replay.refresh(places, pack_belief(Belief(belief.deter[some], belief.stoch[some])))
+
+
+def _note(terms: dict[str, Tensor], name: str, value: Tensor) -> None:
+    if name in terms:
+        raise ValueError(f"two terms of the loss are called {name!r}")
+    terms[name] = value

@@ -22,6 +22,7 @@ from wiser.train.experience import SENSOR, replay_fields
 from wiser.train.learner import Learner
 from wiser.train.log import Log
 from wiser.train.memory import keep_freed_memory
+from wiser.train.objectives import find_objective
 from wiser.train.replay import Replay
 from wiser.train.score import evaluate
 from wiser.train.variants import find_variant
@@ -35,7 +36,7 @@ Report = Callable[[dict[str, Any]], None]
 def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
     sensors, actions = describe(config)
-    changes = {"fusion": config.fusion, **find_variant(config.variant).shape}
+    changes = {"fusion": config.fusion, **find_variant(config.variant).shape, **find_objective(config.objective).shape}
     changes |= {"tower": config.tower} if config.tower else {}
     shape = DreamerConfig.of_size(config.size, sensors, actions, **changes)
     model = DreamerV3(shape, seed=config.seed).to(config.device)

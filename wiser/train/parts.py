@@ -8,7 +8,7 @@ multipliers are parameters or buffers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,9 @@ from wiser.worldmodel.dreamer import DreamerV3
 class Part(nn.Module):
     """Something that learns beside the model. The model is no part of it: every call is given it."""
 
+    shape: ClassVar[Mapping[str, Any]] = {}
+    """What it asks of the model: fields of `DreamerConfig`."""
+
     def __init__(self, config: TrainConfig, model: DreamerV3) -> None:
         super().__init__()
         self.config = config
@@ -33,6 +36,10 @@ class Part(nn.Module):
 
     def follow(self, model: DreamerV3) -> None:
         """Called after every update: the moment for slow copies to take over some of the new weights."""
+
+    def figures(self) -> dict[str, Tensor]:
+        """What the log is told of an update besides the terms, by name."""
+        return {}
 
 
 AnyPart = TypeVar("AnyPart", bound=Part)

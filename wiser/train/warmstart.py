@@ -38,13 +38,16 @@ def start_at_mean(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
 def carry_over(model: DreamerV3, source: DreamerV3) -> None:
     """Take over the weights of an agent of the same sizes. Image towers and decoders go by their sensors' names.
 
-    The agent may know more sensors; one it does not know keeps its own initial weights, and so does the tower of the
-    vectors if these are not the same ones. Tokens for missing sensors begin as what a zero reading is to that agent.
+    The agent may know more sensors; one it does not know keeps its own initial weights, and so do the tower of the
+    vectors if these are not the same ones and the cost head if the agent has none. Tokens for missing sensors begin as
+    what a zero reading is to that agent.
     """
     own, given = model.state_dict(), _zero_tokens(source) | source.state_dict()
     same_vectors = _vectors(model) == _vectors(source)
     for name, value in own.items():
         if name.startswith("fusion.vectors.") and not same_vectors:
+            continue
+        if name.startswith("cost.") and source.cost is None:
             continue
         match = re.match(r"(fusion\.towers|fusion\.projections|fusion\.tokens|decoders)\.(\d+)(.*)", name)
         if match:

@@ -26,6 +26,7 @@ def over_clips(
     What was made of the same bytes with the same settings is not made again; of other ones it is.
     """
     check_folder(out)
+    out.mkdir(parents=True, exist_ok=True)
     notes, console = [], Console(stderr=True)
     with _progress(console) as bar:
         line = bar.add_task(what, total=len(clips), clip="")

@@ -38,15 +38,15 @@ class Gating:
     """How many of the last frames are judged, as the authors' code has it."""
     condition: int = 5
     """How many frames the model goes on from: 1 or 5 for Cosmos. Without a gate it would be as many."""
-    sigma: float = 0.3
-    """Strength of the noise of D, in (0, 1)."""
+    sigma: float | None = 0.3
+    """Strength of the noise of D, in (0, 1); None = no D: what is not clean is rejected."""
     transitions: Transitions = "paper"
     """State machine: the paper's, or `keep`, in which the context is never reset."""
 
     def __post_init__(self) -> None:
         at_least(1, condition=self.condition)
         at_least(self.condition, frames=self.frames)
-        if not 0.0 < self.sigma < 1.0:
+        if self.sigma is not None and not 0.0 < self.sigma < 1.0:
             raise ValueError(f"sigma lies between 0 and 1, got {self.sigma}")
         if self.transitions == "reference":
             raise ValueError(
@@ -108,7 +108,8 @@ class _Walk:
 
     def __init__(self, model: Predictor, settings: Gating, seed: int, end: int) -> None:
         self.model, self.settings, self.seed, self.end = model, settings, seed, end
-        exam = Exam(self._measure, partial(denoised, model, sigma=settings.sigma, seed=seed), settings.tau_denoised)
+        repair = None if settings.sigma is None else partial(denoised, model, sigma=settings.sigma, seed=seed)
+        exam = Exam(self._measure, repair, settings.tau_denoised)
         self.gate: Gate[Seen] = Gate(exam, settings.transitions, 1, torch.device("cpu"))
         self.context: deque[Tensor] = deque(maxlen=settings.condition)
         self.ahead: list[Tensor] = []

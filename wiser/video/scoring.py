@@ -17,20 +17,25 @@ from wiser.files import write_atomic
 from wiser.modules import import_from_here
 from wiser.video.clips import SUFFIXES, read_clip
 from wiser.video.predictor import Pixels
-from wiser.video.trials import Scorer, likeness
+from wiser.video.quality import continuation_errors
+from wiser.video.trials import Scorer
 
 TABLE = "scores.csv"
+SCORERS = {"proxy": "wiser.video.quality:proxy", "pai": "wiser.video.quality:pai"}
+"""Those that go by a name."""
 
 
 def find_scorer(name: str | None) -> Scorer | None:
-    """A function by its module and name, installed or in the current folder."""
+    """One of `SCORERS`, or a function by its module and name, installed or in the current folder."""
     if name is None:
         return None
-    module, _, attribute = name.partition(":")
+    module, _, attribute = SCORERS.get(name, name).partition(":")
     try:
         found: Scorer = getattr(import_from_here(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"no scorer {name!r}, which is to be package.module:NAME: {error}") from error
+        raise ValueError(
+            f"no scorer {name!r}; there are {', '.join(SCORERS)}, or package.module:NAME: {error}"
+        ) from error
     return found
 
 
@@ -114,4 +119,4 @@ def _against(frames: Pixels, path: Path, truth: Path) -> dict[str, float]:
         file = next((candidate for candidate in there if candidate.is_file()), there[0])
     expected = read_clip(file, (frames.shape[1], frames.shape[2])).frames
     count = min(len(frames), len(expected))
-    return likeness(frames[:count], expected[:count])
+    return continuation_errors(frames[:count], expected[:count])

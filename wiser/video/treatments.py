@@ -22,9 +22,9 @@ def no_gate(clip: Pixels, model: Predictor, settings: Gating, seed: int) -> Gate
     return Gated(ungated(clip, settings.condition), window, (believed(),) * len(window), len(clip) - len(window))
 
 
-def keeping(clip: Pixels, model: Predictor, settings: Gating, seed: int) -> Gated:
-    """The gate, without resets: predictions stay in the context when a frame is accepted again."""
-    return gate(clip, model, replace(settings, transitions="keep"), seed)
+def predicting(clip: Pixels, model: Predictor, settings: Gating, seed: int) -> Gated:
+    """Ours, the guard's `predict`: what is not clean is predicted, without D; predictions stay in the context."""
+    return gate(clip, model, replace(settings, sigma=None, transitions="keep"), seed)
 
 
 def as_published(clip: Pixels, model: Predictor, settings: Gating, seed: int) -> Gated:
@@ -34,7 +34,7 @@ def as_published(clip: Pixels, model: Predictor, settings: Gating, seed: int) ->
     return authors_gate(clip, model, AuthorsGating(), seed)
 
 
-GATES: dict[str, Treatment] = {"none": no_gate, "paper": gate, "keep": keeping, "authors": as_published}
+GATES: dict[str, Treatment] = {"none": no_gate, "paper": gate, "predict": predicting, "authors": as_published}
 """Those that go by a name."""
 
 
@@ -45,7 +45,7 @@ def check_gates(names: Sequence[str], condition: int) -> bool:
             raise ValueError(f"unknown gate {name!r}{perhaps(name, GATES)}; there are {', '.join(GATES)}")
     if "authors" in names and condition != 1:
         raise ValueError("the authors' gate goes on from one frame: set --condition 1, so that all gates do")
-    return bool({"paper", "keep"} & set(names))
+    return bool({"paper", "predict"} & set(names))
 
 
 def generate(model: Predictor, gated: Gated, count: int, seed: int) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 from wiser import seeds
 from wiser.checks import at_least
 from wiser.guard import Mode
-from wiser.likeness import signal_to_noise, structural_similarity
 from wiser.video.corrupt import FAULTS, Corruption, corrupt
 from wiser.video.gate import Gated, Gating
-from wiser.video.predictor import Pixels, Predictor, pixels, unit
+from wiser.video.predictor import Pixels, Predictor, pixels
+from wiser.video.quality import continuation_errors
 from wiser.video.treatments import GATES, generate
 
 CLEAN = "none"
@@ -47,33 +48,39 @@ class Experiment:
 
 
 def trials(
-    frames: Pixels, model: Predictor, gating: Gating, plan: Experiment, scorer: Scorer | None = None, prompt: str = ""
+    name: str,
+    frames: Pixels,
+    model: Predictor,
+    gating: Gating,
+    plan: Experiment,
+    scorer: Scorer | None = None,
+    prompt: str = "",
 ) -> Iterator[Trial]:
-    """All trials of one clip: clean once, and broken by each fault; the same frames are broken by all of them."""
+    """All trials of one clip: clean, and broken by each fault at the same frames. Other clips are broken elsewhere."""
     if len(frames) < plan.given + plan.horizon:
         raise ValueError(f"a clip of {len(frames)} frames has no {plan.given} to see and {plan.horizon} to come")
     seen, truth = frames[: plan.given], frames[plan.given : plan.given + plan.horizon]
     for seed in range(plan.seeds):
-        first = seeds.TRYING.start + seed
+        own = int(seeds.stream("video/trials", seed, crc32(name.encode())).generate_state(1)[0])
         for fault in (CLEAN, *plan.faults):
             share = 0.0 if fault == CLEAN else plan.proportion
-            harm = Corruption(plan.faults[0] if fault == CLEAN else fault, share, plan.intensity, plan.preset, first)
+            harm = Corruption(plan.faults[0] if fault == CLEAN else fault, share, plan.intensity, plan.preset, own)
             broken, which = corrupt(seen, harm)
-            for name in plan.gates:
-                gated = GATES[name](broken, model, gating, first)
-                made = pixels(generate(model, gated, plan.horizon, first))
+            for gate in plan.gates:
+                gated = GATES[gate](broken, model, gating, own)
+                made = pixels(generate(model, gated, plan.horizon, own))
                 scores = {} if scorer is None else scorer(made, seen[-1], prompt)
                 yield {
-                    "fault": fault, "seed": seed, "gate": name, **likeness(made, truth), **_decisions(gated, which),
-                    **{f"quality/{key}": value for key, value in scores.items()},
+                    "clip": name, "fault": fault, "seed": seed, "gate": gate,
+                    **continuation_errors(made, truth), **_decisions(gated, which), **_quality(scores),
                 }  # fmt: skip
 
 
-def likeness(made: Pixels, truth: Pixels) -> dict[str, float]:
-    """Mean over frames of how like the truth they are, as people would see them: in bytes."""
-    found, expected = unit(made), unit(truth)
-    psnr, ssim = signal_to_noise(found, expected), structural_similarity(found, expected)  # (T,) each
-    return {"psnr": float(psnr.mean()), "ssim": float(ssim.mean())}
+def _quality(scores: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Scores by name, and their mean where none is missing, which is the paper's quality score."""
+    known = [value for value in scores.values() if value is not None]
+    mean = {"mean": float(np.mean(known))} if len(known) == len(scores) > 1 else {}
+    return {f"quality/{name}": value for name, value in {**scores, **mean}.items()}
 
 
 def _decisions(gated: Gated, which: NDArray[np.bool_]) -> dict[str, int]:

@@ -23,7 +23,7 @@ class Gate:
     """Folder to write to."""
     judging: tyro.conf.OmitArgPrefixes[Judging] = field(default_factory=Judging)
     gate: str = "paper"
-    """paper, keep (no resets) or authors (as published, which goes on from one frame: --condition 1)."""
+    """paper, predict (ours: no D, no resets) or authors (as published, from one frame: --condition 1)."""
     seed: int = 0
     """Of all draws."""
 

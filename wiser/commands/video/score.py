@@ -18,7 +18,7 @@ class Score:
     truth: Path | None = None
     """Videos of what really came, by the same names: PSNR and SSIM. A folder, or one video for all."""
     scorer: str | None = None
-    """package.module:NAME of a function of frames, reference picture and prompt that gives scores by name."""
+    """proxy, pai, or package.module:NAME of a function of frames, reference picture and prompt."""
     reference: Path | None = None
     """Picture that the videos go on from, for the scorer; the last clean frame in the paper."""
     prompt: str = ""

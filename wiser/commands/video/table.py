@@ -23,7 +23,7 @@ class Table:
     """Folder to write to, such as results/video."""
     judging: tyro.conf.OmitArgPrefixes[Judging] = field(default_factory=Judging)
     gate: str = "paper"
-    """What is compared with no gate: paper, keep (no resets) or authors (as published: --condition 1)."""
+    """Compared with no gate: paper, predict (ours: no D, no resets) or authors (as published: --condition 1)."""
     faults: tuple[str, ...] = ("chrome", "gaussian", "glare", "jitter", "occlusion")
     """What breaks the clips."""
     proportion: float = 0.75
@@ -39,7 +39,7 @@ class Table:
     seeds: int = 3
     """How often each clip is broken and gone on from."""
     scorer: str | None = None
-    """package.module:NAME of a function of frames, reference picture and prompt that gives scores by name."""
+    """proxy, pai, or package.module:NAME of a function of frames, reference picture and prompt."""
 
     def run(self) -> None:
         """Run what is missing and write the table."""
@@ -59,8 +59,8 @@ class Table:
 
         def work(path: Path, stem: Path) -> dict[str, object]:
             frames = read_clip(path, self.model.size).frames
-            found = trials(frames, model, settings, plan, scorer, self.model.prompt)
-            return {"files": [], "trials": [{"clip": path.stem, **trial} for trial in found]}
+            found = trials(path.stem, frames, model, settings, plan, scorer, self.model.prompt)
+            return {"files": [], "trials": list(found)}
 
         told = {
             "plan": asdict(plan), "gating": asdict(settings), "scorer": self.scorer, "weights": model.digest,

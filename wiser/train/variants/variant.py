@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -16,9 +15,6 @@ from wiser.worldmodel.protocol import Belief
 
 class Variant(Part):
     """What happens to the encoder's input; terms and modules of its own are a `Part`'s."""
-
-    shape: ClassVar[Mapping[str, Any]] = {}
-    """What it asks of the model: fields of `DreamerConfig`."""
 
     def show(self, obs: Mapping[str, Tensor], generator: torch.Generator) -> Seen:
         """What the encoder sees of each sensor's readings (B, T, *shape): here everything, as it is."""

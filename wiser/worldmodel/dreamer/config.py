@@ -57,6 +57,8 @@ class DreamerConfig:
     and matrix products: several times faster on a CPU."""
     decoder: bool = True
     """Whether readings are rebuilt from the belief. A model that does not can only be surprised."""
+    costs: bool = False
+    """Whether the cost of every step is foreseen, as its reward is."""
     missing: Missing = "zero"
     """What stands for a masked sensor: a zero reading as in the paper, or a learned token in place of what its tower
     makes of a reading."""

@@ -13,6 +13,7 @@ from wiser.worldmodel.dreamer.decoder import sensor_decoder
 from wiser.worldmodel.dreamer.fusion import ChannelFusion, Features, LateFusion
 from wiser.worldmodel.dreamer.heads import Actor, ContinueHead, TwoHotHead, features
 from wiser.worldmodel.dreamer.rssm import BlockGRU, PosteriorHead, PriorHead
+from wiser.worldmodel.foresight import Foreseen
 from wiser.worldmodel.protocol import Belief, Prior
 
 
@@ -39,6 +40,7 @@ class DreamerV3(nn.Module):
             self.proceed = ContinueHead(config)
             self.actor = Actor(config)
             self.critic = TwoHotHead(config, layers=3)
+            self.cost = TwoHotHead(config, layers=1) if config.costs else None
 
     def initial(self, rows: int) -> Belief:
         """Return the belief before an episode: all zero, as in the current DreamerV3."""
@@ -71,6 +73,13 @@ class DreamerV3(nn.Module):
         """Choose actions (B, A): one-hot if discrete, else in [-1, 1]."""
         action = self.actor(features(belief), noise)
         return action if self.actions.discrete else action.clamp(-1.0, 1.0)
+
+    def foresee(self, belief: Belief) -> Foreseen:
+        """What states (...) are expected to pay and to cost, and whether life goes on in them."""
+        x = features(belief)
+        reward = self.reward.mean(x)
+        cost = torch.zeros_like(reward) if self.cost is None else self.cost.mean(x)
+        return Foreseen(reward, cost, torch.sigmoid(self.proceed(x)), self.critic.mean(x))
 
 
 def begin_afresh(belief: Belief, action: Tensor, first: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,0 +1,74 @@
+"""What Safety Gymnasium tells the house: its measures, its ratio, its presets, and the paper's experiment as plans."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from tests.envs.safety.courses import NAMES
+from wiser.envs.domain import domain_of, find_task, known_tasks, references
+from wiser.envs.safety.domain import AGENTS
+from wiser.envs.safety.names import SENSORS
+from wiser.evaluate.contenders import agent_name
+from wiser.evaluate.plan import Plan
+from wiser.guard import AUTO
+from wiser.train.config import stack
+
+DOMAIN = domain_of(NAMES[0])
+PRESETS = ("point-goal1", "point-goal2", "point-button1", "car-goal1")
+
+
+def test_the_ratio_is_of_sums_and_no_cost_is_no_fault() -> None:
+    ratio = DOMAIN.summaries["score-cost ratio"]
+    assert ratio([{"score": 10.0, "cost": 4.0}, {"score": 2.0, "cost": 0.0}]) == 3.0
+    assert ratio([{"score": 10.0, "cost": 0.0}, {"score": 4.0, "cost": 0.0}]) == 14.0
+    assert ratio([{"score": 10.0, "cost": 1.0}]) == 10.0
+    assert ratio([{"score": -3.0, "cost": 6.0}]) == -0.5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_were_measured_and_the_pilot_is_worth_learning_from(name) -> None:
+    random, expert = references(name) or (np.nan, np.nan)
+    assert expert > random + 10
+    assert abs(random) < 2
+
+
+def test_all_tasks_are_known() -> None:
+    assert set(NAMES) <= {task.name for task in known_tasks()}
+    assert find_task("SafetyCarGoal1").longest == 200
+    assert agent_name("SafetyPointGoal1", "dropout") == "point-goal1/dropout"
+    assert set(AGENTS) == set(NAMES)
+
+
+def test_blind_it_stands_still() -> None:
+    assert DOMAIN.fallback("wiser/SafetyPointGoal1-v0", gym.spaces.Box(-1, 1, (2,))).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_stack_as_those_of_driving_do(preset) -> None:
+    config, driving = stack((f"safety/{preset}", "nano", "dropout")), stack(("driving/stop-sign", "nano", "dropout"))
+    assert AGENTS[config.env.removeprefix("wiser/").removesuffix("-v0")] == preset
+    assert (config.size, config.variant) == (driving.size, driving.variant)
+    assert config.cloning > 0
+    assert set(config.sensors or SENSORS) == set(SENSORS)
+
+
+def test_the_published_budget_needs_no_teacher() -> None:
+    config = stack(("safety/point-goal1", "safety/published", "dropout"))
+    assert config.cloning == config.cloning_floor == config.expert_share == config.greedy_share == 0
+    steps = config.updates * config.rows * config.steps_per_update
+    assert config.updates * config.batch * config.length == 512 * steps
+    assert config.env == "wiser/SafetyPointGoal1-v0"
+
+
+@pytest.mark.parametrize("failures", [(0, 3), (0, 1, 2)])
+@pytest.mark.parametrize("onset", [0, 100])
+def test_the_paper_s_experiment_is_a_plan(failures, onset) -> None:
+    name = "safety" + "-some" * (failures != (0, 3)) + "-onset" * (onset > 0)
+    plan = Plan.read(name)
+    assert set(plan.disturbances) == {"gaussian", "jitter", "glare", "occlusion"}
+    assert {"base", "augmented", "rme", "confident"} <= set(plan.contenders)
+    assert plan.onset == onset
+    assert plan.failures == failures
+    assert set(plan.tasks) < set(NAMES)
+    assert plan.own_treatments["default guard"].judge == AUTO
+    assert len(plan.named()) == 6
