@@ -77,7 +77,7 @@ def test_it_does_far_better_than_chance_with_little_harm(name) -> None:
     told = {policy: drive(course, policy, 900_101) for policy in ("expert", "random")}
     assert told["expert"]["score"] > 10 + told["random"]["score"]
     assert told["expert"]["cost"] < 10
-    assert told["expert"]["goals"] >= 4
+    assert told["expert"]["goals"] >= 3 > told["random"]["goals"]
 
 
 def test_it_remembers_nothing() -> None:
