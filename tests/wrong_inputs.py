@@ -42,9 +42,10 @@ def missing(module: str):
 
 @contextmanager
 def interrupted(after: float):
-    """Somebody presses Ctrl-C so many seconds later, and again every five: some are lost in callbacks."""
+    """Somebody presses Ctrl-C so many seconds later."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs in the background without
     signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    signal.setitimer(signal.ITIMER_REAL, after, 5.0)
+    signal.setitimer(signal.ITIMER_REAL, after)
     try:
         yield
     finally:

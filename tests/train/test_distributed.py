@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.train.test_resume import SMALL, quiet, weights
-from wiser.train import checkpoint
+from wiser.train import checkpoint, distributed
 from wiser.train.loop import train
 
 WHOLE = replace(SMALL, updates=8, cloning_end=0.5, cooldown=0.0)
@@ -24,8 +24,20 @@ train(checkpoint.config_of(folder), folder, lambda line: None)
 """
 
 
-def torchrun(folder) -> None:
-    (folder / "main.py").write_text(CODE)
+MEAN = """
+import sys
+from pathlib import Path
+import torch
+from wiser.train import distributed
+rank = distributed.start("cpu")
+mean = distributed.mean(torch.tensor(2.0 + 3.0 * rank, requires_grad=True))
+(Path(sys.argv[1]) / f"{rank}").write_text(f"{float(mean)} {mean.requires_grad}")
+distributed.finish()
+"""
+
+
+def torchrun(folder, code: str = CODE) -> None:
+    (folder / "main.py").write_text(code)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     subprocess.run([*command, str(folder / "main.py"), str(folder)], check=True, capture_output=True, timeout=300)
 
@@ -60,3 +72,10 @@ def test_a_shared_run_resumes_to_the_same_weights(together, tmp_path) -> None:
     torchrun(tmp_path)
     a, b = weights(tmp_path), weights(together)
     assert all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_a_number_has_the_same_mean_in_both(tmp_path) -> None:
+    """As the excess of a cost has, or the price of it would drift apart."""
+    torchrun(tmp_path, MEAN)
+    assert {(tmp_path / rank).read_text() for rank in "01"} == {"3.5 False"}
+    assert float(distributed.mean(torch.tensor(2.0))) == 2.0

@@ -7,6 +7,7 @@ import pytest
 
 from wiser import seeds
 from wiser.video.small.clips import FAULTS, crop, film, spoil, to_unit, to_video
+from wiser.video.small.draw import main
 from wiser.video.small.motion import pour, wander
 from wiser.video.small.scene import GLASS, LINKS, SIDE, Look, below, elbow_of, turn
 
@@ -99,3 +100,15 @@ def test_there_and_back_between_bytes_and_what_a_codec_takes():
     assert video.shape == (1, 3, 2, SIDE, SIDE)
     assert video.min() >= -1
     np.testing.assert_array_equal((to_unit(video)[0] * 255).round().numpy(), clip)
+
+
+def test_clips_are_written_for_wiser_video(tmp_path, capsys):
+    pytest.importorskip("av")
+    from wiser.video.clips import find_clips, read_clip
+
+    assert main(tmp_path, clips=2, pictures=3, first=5) == 0
+    found = find_clips([tmp_path])
+    assert [path.stem for path in found] == ["pouring-5", "pouring-6"]
+    np.testing.assert_array_equal(read_clip(found[1]).frames, film(6, 3))
+    assert main(tmp_path, clips=0) == 2
+    assert "clips must be at least 1" in capsys.readouterr().err

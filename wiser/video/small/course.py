@@ -43,7 +43,7 @@ class Course:
     seed: int
 
 
-def follow(course: Course, path: Path, report: Report, every: int = 100) -> None:
+def follow(course: Course, path: Path, report: Report, every: int = 25) -> None:
     """Train to the end, from where the file `path` says it stopped; written every so many steps and at the end."""
     weights = list(course.network.parameters())
     optimiser = torch.optim.AdamW(weights, course.rate, betas=(0.9, 0.99), weight_decay=1e-4)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHIPPED = Path(__file__).parent / "weights"
-"""The trained model that comes with a checkout."""
+"""Where the trained model is looked for."""
 PICTURES = 9
 """Of a clip that the transformer learns from: three latents."""
 
@@ -23,7 +23,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """Of a run. Defaults are those of the shipped model."""
+    """Of a run; by default what two CPU cores train."""
 
     base: int = 12
     """Channels of the codec's first convolution."""
