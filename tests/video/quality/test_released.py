@@ -70,6 +70,14 @@ def test_subjects_are_those_of_dino_without_a_crop(weights: Weights, scores: dic
     assert scores["subject_consistency"] == pytest.approx(expected, abs=2e-6)
 
 
+@pytest.mark.parametrize("size", [(224, 311), (256, 224)], ids=str)
+def test_positions_are_stretched_as_by_dino(weights: Weights, size: tuple[int, int]) -> None:
+    seen = np.random.default_rng(0).random((*size, 3))
+    with torch.inference_mode():
+        found = load_released(weights).networks["i2v_subject"](torch.from_numpy(seen).permute(2, 0, 1)[None].float())
+    assert found[0].numpy() == pytest.approx(plain.dino(network("ViTModel", weights.dino), seen), abs=2e-5)
+
+
 def test_backgrounds_are_those_of_clip(weights: Weights, scores: dict) -> None:
     vit = network("CLIPVisionModelWithProjection", weights.clip)
     expected = plain.consistency([plain.clip(vit, clip_view(frame)) for frame in FRAMES])

@@ -67,6 +67,7 @@ def test_views_are_those_of_pai_bench() -> None:
     assert [view.antialias for view in shapes] == [False, False, False, False, True, True]
     assert [view.mode for view in shapes] == ["bilinear", "bicubic", "bicubic", "bilinear", "bicubic", "bicubic"]
     assert I2V_SUBJECT.resized(704, 1280) == (256, 465)
+    assert SUBJECT.resized(9, 10) == (224, 248)  # 248.9
     assert IMAGING.resized(300, 512) == (300, 512)
     assert IMAGING.resized(1000, 513) == (512, 262)
 
