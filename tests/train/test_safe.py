@@ -20,6 +20,7 @@ from wiser.train.loop import Run, build_model, train
 from wiser.train.objectives.ordinary import Dreams
 from wiser.train.objectives.safe import Price, Safe
 from wiser.train.parts import build
+from wiser.train.score import evaluate
 from wiser.train.warmstart import carry_over
 from wiser.worldmodel.dreamer import SIZES
 
@@ -189,6 +190,27 @@ def test_steps_that_cost_weigh_more_in_the_loss_of_the_cost_head() -> None:
     assert float(found) == pytest.approx(float((by_step * torch.tensor([1.0, 1, 4, 4, 1, 1])).mean()), rel=1e-5)
 
 
+def test_rewards_and_costs_are_kept_apart() -> None:
+    """Another reward changes what is learnt of the reward alone, another cost what is learnt of the cost."""
+    setup = Setup(COSTLY)
+    with torch.no_grad():
+        for head in (setup.model.cost, setup.model.critic, setup.learner.objective.cost_critic):
+            head.logits.weight.normal_(generator=torch.Generator().manual_seed(0))
+    observed, *_ = setup.learner._observe(setup.replay.sample(3, 6, setup.rng), torch.zeros(3, dtype=torch.bool))
+
+    def terms() -> dict[str, float]:
+        found = setup.learner.objective.terms(setup.model, observed, torch.Generator().manual_seed(0))
+        return {name: float(value.detach()) for name, value in found.items() if "critic" in name or name == "cost"}
+
+    before = terms()
+    observed.batch.signals["reward"].add_(1.0)
+    other_reward = terms()
+    assert {name for name in before if before[name] != other_reward[name]} == {"replay_critic"}
+    observed.batch.signals["cost"].add_(1.0)
+    other_cost = terms()
+    assert {name for name in before if other_cost[name] != other_reward[name]} == {"cost", "replay_cost_critic"}
+
+
 def test_the_slow_cost_critic_follows_and_all_of_it_is_logged() -> None:
     setup = Setup(COSTLY)
     safe = setup.learner.objective
@@ -297,14 +319,22 @@ ROAD = TrainConfig(
 
 
 def test_a_safe_agent_learns_to_do_nearly_as_well_without_the_cost(tmp_path, monkeypatch) -> None:
-    """The fast lane pays 1 and costs 1 in each of twenty steps, the middle one pays 0.9 and is free."""
+    """The fast lane pays 1 and costs 1 in each of twenty steps, the middle one pays 0.9 and is free.
+
+    Its model knows both: a planner takes the fast lane where the cost is no matter, else the middle one.
+    """
     sizes = {"deter": 64, "hidden": 32, "classes": 8, "depth": 2, "units": 32, "stoch": 8}
     monkeypatch.setitem(SIZES, "smaller", sizes)
-    last = {}
+    last, models = {}, {}
     for objective in ("ordinary", "safe"):
-        train(replace(ROAD, objective=objective), tmp_path / objective, lambda line: None)
+        models[objective] = train(replace(ROAD, objective=objective), tmp_path / objective, lambda line: None)
         last[objective] = log.read(tmp_path / objective)[-1]
     assert last["ordinary"]["score"] > 19
     assert last["ordinary"]["cost"] > 17
     assert last["safe"]["score"] > 16
     assert last["safe"]["cost"] < 2
+    for limit, score, cost in ((float("inf"), 19.9, 19.0), (100.0, 18.0, 0.0)):
+        planner = wiser.plan(models["safe"], horizon=4, samples=100, elites=10, cost_limit=limit, discount=0.9)
+        planned = evaluate(ROAD, planner, 2)
+        assert planned["score"] == pytest.approx(score, abs=1.0)
+        assert planned["cost"] == pytest.approx(cost, abs=1.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -171,12 +171,12 @@ class Choices(NamedTuple):
         return one_hot_mode(self.chances)
 
 
-def plan(agent: Foresight, **settings: float) -> Planner:
+def plan(agent: Foresight, **settings: Any) -> Planner:
     """An agent that plans with another one's model: `wiser.plan(wiser.load("mine"), cost_limit=10)`.
 
     Settings are those of `CrossEntropy`.
     """
-    return Planner(agent, CrossEntropy(**settings))  # type: ignore[arg-type]
+    return Planner(agent, CrossEntropy(**settings))
 
 
 PLANNERS: dict[str, type[CrossEntropy]] = {"cem": CrossEntropy}
