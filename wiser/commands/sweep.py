@@ -24,7 +24,7 @@ def sweep(
 
     Presets: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi, driving-fresh-single,
     driving-start, driving-middle, driving-lag, driving-oracle, driving-ablation, driving-base, driving-alone,
-    driving-scores, driving-denoisers, crafter, crafter-depth, crafter-onset,
+    driving-resets, driving-scores, driving-denoisers, crafter, crafter-depth, crafter-onset,
     safety, safety-onset, safety-some, safety-some-onset.
 
     Args:
