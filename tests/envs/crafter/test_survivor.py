@@ -113,12 +113,43 @@ def test_it_never_walks_into_lava() -> None:
     env.game.player.inventory["drink"] = 1
     for y in range(-31, 32):
         lay(env, "lava", 2, y)
-    lay(env, "path", 2, 20)
-    lay(env, "water", 5, 0)
+    lay(env, "path", 2, 3)
+    lay(env, "water", 4, 0)
     for _ in range(60):
         *_, died, _, _ = env.step(Survivor(env.game).action())
         assert not died
     assert env.game.player.inventory["drink"] > 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_it_cannot_see_is_nothing_to_it(seed) -> None:
+    """The same choice in any world that looks the same: the picture shows 9x7 cells."""
+    env, dice = CrafterEnv(1000), np.random.default_rng(seed)
+    env.reset(seed=900_110 + seed)
+    for _ in range(25 * seed):
+        env.step(Survivor(env.game).action())
+    chosen, world, (x, y) = Survivor(env.game).choose(), env.game.world, env.game.player.pos
+    near = np.zeros(world.area, bool)
+    near[max(0, x - 4) : x + 5, max(0, y - 3) : y + 4] = True
+    for thing in [thing for thing in world.objects if not near[tuple(thing.pos)]]:
+        world.remove(thing)
+    changed = dice.integers(1, 1 + len(world._mat_names), world.area)
+    world._mat_map[:] = np.where(near, world._mat_map, changed)
+    assert Survivor(env.game).choose() == chosen
+
+
+def test_it_goes_straight_on_where_there_is_nothing_and_turns_where_the_way_ends() -> None:
+    env = meadow()
+    env.game._unlocked |= {"collect_sapling", "place_plant"}
+    for y in range(-31, 32):
+        lay(env, "lava", 4, y)
+    lay(env, "lava", 2, -1)
+    env.game.player.facing = (1, 0)
+    env.game.player.inventory["drink"] = 9
+    x, y = env.game.player.pos
+    for _ in range(8):
+        env.step(Survivor(env.game).action())
+    assert env.game.player.pos.tolist() == [x + 2, y + 6]  # one free cell ahead is the end: it turns to the open side
 
 
 def play(seed: int, steps: int, survive: bool) -> tuple[float, int]:

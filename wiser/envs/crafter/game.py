@@ -68,6 +68,12 @@ class Game(crafter.Env):
         return self._player
 
     @property
+    def sight(self) -> tuple[int, int]:
+        """How many cells the player sees to each side, and up and down."""
+        wide, high = self._local_view._grid
+        return int(wide) // 2, int(high) // 2
+
+    @property
     def time(self) -> int:
         """Steps of this episode so far."""
         return int(self._step)

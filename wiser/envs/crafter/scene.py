@@ -1,4 +1,4 @@
-"""The state of a world as the survivor reads it: what lies where, what is in the way, how far it is."""
+"""What the survivor sees of a world: what lies where in its view, what is in the way, how far it is."""
 
 from __future__ import annotations
 
@@ -71,21 +71,24 @@ def grow(cells: Cells, corners: bool) -> Cells:
 
 
 class Scene:
-    """One moment of a game."""
+    """One moment of a game, as far as the player sees: what is out of view is nowhere."""
 
     def __init__(self, game: Any) -> None:
         self.world, self.player, self.unlocked = game.world, game.player, game.unlocked
         self.items: dict[str, int] = self.player.inventory
         self.evening = EVENING[0] < game.time % DAY_LENGTH < EVENING[1]
-        self.things = [thing for thing in self.world.objects if thing is not self.player]
         x, y = self.player.pos
         self.here: Cell = (int(x), int(y))
+        wide, high = game.sight
+        self.seen: Cells = np.zeros(self.world.area, bool)
+        self.seen[max(0, x - wide) : x + wide + 1, max(0, y - high) : y + high + 1] = True
+        self.things = [t for t in self.world.objects if t is not self.player and self.seen[tuple(t.pos)]]
         self.facing: Cell = (int(self.player.facing[0]), int(self.player.facing[1]))
         self.front: Cell = (self.here[0] + self.facing[0], self.here[1] + self.facing[1])
 
     def of(self, *materials: str) -> Cells:
         """Cells of these materials."""
-        return np.isin(self.world._mat_map, [self.world._mat_ids[name] for name in materials])
+        return np.isin(self.world._mat_map, [self.world._mat_ids[name] for name in materials]) & self.seen
 
     def where(self, *kinds: Any, ripe: bool = False) -> Cells:
         """Cells with things of these kinds; of plants only the ripe ones, if asked for."""
@@ -104,6 +107,12 @@ class Scene:
         """Whether one can go there."""
         material, thing = self.at(cell)
         return thing is None and material in constants.walkable
+
+    def passable(self, cell: Cell) -> bool:
+        """Whether a cell is in view, and one can walk or dig through it."""
+        width, height = self.seen.shape
+        inside = 0 <= cell[0] < width and 0 <= cell[1] < height and bool(self.seen[cell])
+        return inside and (self.is_free(cell) or (self.at(cell)[1] is None and self.at(cell)[0] in self.diggable))
 
     @cached_property
     def open(self) -> Cells:

@@ -1,4 +1,7 @@
-"""A scripted survivor: it knows the whole world, lives, and works through the achievements one after the other."""
+"""A scripted survivor: it lives, works through the achievements, and looks around for what it cannot see.
+
+It knows no more of the world than the picture of its surroundings shows, so that a policy can learn to do the same.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from wiser.envs.crafter import crafts, shelter
 from wiser.envs.crafter.names import ACTIONS, FULL
 from wiser.envs.crafter.package import objects
 from wiser.envs.crafter.scene import ENEMIES, MOVES, Scene
+from wiser.envs.crafter.wander import explore
 
-THIRSTY, HUNGRY, WEAK, WELL = 3, 4, 4, 7
+THIRSTY, HUNGRY, WEAK, WELL = 4, 4, 4, 7
 """Drink, food and health at which something must be done about it, and the health at which all is well again."""
 PROVIDENT = 6
-"""Drink and food that one does not go into the night with."""
+"""Drink and food at which one takes what is in view, and that one does not go into the night with."""
 DARK, DAY = 0.45, 0.7
 """Daylight below which one looks for shelter, and above which one leaves it."""
 TIRED, EXHAUSTED = 6, 2
@@ -40,7 +44,7 @@ class Survivor:
         for want in (fight, drink, eat, rest, crafts.progress):
             if (wanted := want(scene)) is not None:
                 return wanted
-        return "noop"
+        return explore(scene)
 
 
 def fight(scene: Scene) -> str | None:
@@ -56,7 +60,7 @@ def drink(scene: Scene) -> str | None:
     if scene.items["drink"] >= FULL - 1:
         return None
     action, steps = scene.use(scene.of("water"))
-    return action if steps == 0 or lacks(scene, "drink", THIRSTY) else None
+    return action if steps == 0 else _supply(scene, "drink", THIRSTY, action)
 
 
 def eat(scene: Scene) -> str | None:
@@ -64,7 +68,14 @@ def eat(scene: Scene) -> str | None:
     plant, steps = scene.use(scene.where(objects.Plant, ripe=True))
     if plant is not None and (steps == 0 or lacks(scene, "food", HUNGRY) or "eat_plant" not in scene.unlocked):
         return plant
-    return scene.use(scene.where(objects.Cow))[0] if lacks(scene, "food", HUNGRY) else None
+    return _supply(scene, "food", HUNGRY, scene.use(scene.where(objects.Cow))[0])
+
+
+def _supply(scene: Scene, what: str, limit: int, action: str | None) -> str | None:
+    """Take the action that leads to it in good time if there is one, and look for it when it is lacking."""
+    if lacks(scene, what, limit):
+        return action or explore(scene)
+    return None if scene.sheltered or scene.items[what] > PROVIDENT else action
 
 
 def lacks(scene: Scene, what: str, limit: int) -> bool:
