@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from wiser.envs.crafter.package import constants
 from wiser.envs.crafter.scene import MOVES, Scene
 from wiser.envs.crafter.shelter import beyond
 
