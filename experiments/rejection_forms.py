@@ -2,7 +2,7 @@
 
 Without a guard; as in the paper; without its denoiser D; without D and without context resets; the same with surprise
 as M; and with either test (`predict` among the treatments).
-Run: python experiments/rejection_forms.py [--faults glare gaussian] [--proportion 0.75]
+Run: python experiments/rejection_forms.py [--faults glare gaussian] [--proportion 0.75] [--run FOLDER]
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ def main() -> None:
     parser.add_argument("--proportion", type=float, default=0.75)
     parser.add_argument("--episodes", type=int, default=30)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--run", help="agents of another training run: a folder with TASK/single in it")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     for task in (task for task in known_tasks() if f"{task.agents}/single" in shipped()):
-        agent = wiser.load(f"{task.agents}/single")
+        name = f"{task.agents}/single"
+        agent = wiser.load(f"{options.run}/{name}" if options.run else name)
         for fault in options.faults:
             broken = Scenario(faults=(fault,), sensors=1, intensity=1.0, proportion=options.proportion, seed=SEED)
             print(f"\n{task.name}, {fault} at {options.proportion:.0%} of the steps, {options.episodes} episodes")
