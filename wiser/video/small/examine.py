@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -19,10 +20,10 @@ from wiser.video.small.controls import (
     reconstruct,
     stillness,
 )
-from wiser.video.small.detection import INTENSITIES, SCORES, detection_table
+from wiser.video.small.detection import INTENSITIES, detection_table
 from wiser.video.small.plan import PICTURES
 
-Table = dict[str, list[list[float]]]
+Table = dict[str, dict[str, list[float]]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def examine(pipeline: Cosmos2_5_PredictBasePipeline, clips: int, sound: int, bro
     moved = torch.stack([influence(pipeline.vae, *pair) for pair in zip(films, films[1:] + films[:1], strict=True)])
     twice = [[generate(pipeline, clip[:1], PICTURES, 4, seed) for clip in films[:4]] for seed in (0, 1)]
     apart = (torch.stack(twice[0]) - torch.stack(twice[1]))[:, 1:].square().mean()
-    places = range(first + clips, first + clips + sound), range(first + clips + sound, first + clips + sound + broken)
+    places = np.cumsum([first + clips, sound, sound, broken]).tolist()
+    usual, clean, harmed = (range(*ends) for ends in pairwise(places))
     return Report(
         clips=clips,
         still=float(changes[0] / changes[1]),
@@ -58,7 +60,7 @@ def examine(pipeline: Cosmos2_5_PredictBasePipeline, clips: int, sound: int, bro
         seeds_apart=float(apart),
         after_one=prediction_errors(pipeline, films, 1),
         after_five=prediction_errors(pipeline, films, 5),
-        detection=detection_table(pipeline, *places),
+        detection=detection_table(pipeline, usual, clean, harmed),
     )
 
 
@@ -70,9 +72,10 @@ def tables(report: Report) -> str:
         *(f"{name} | {error:.5f} | {report.after_five[name]:.5f}" for name, error in report.after_one.items()),
     ]
     text = "\n".join(f"| {line} |" for line in lines)
-    lines = [" | ".join(("AUC", *SCORES)), " | ".join(["---"] * (1 + len(SCORES)))]
-    for fault, columns in report.detection.items():
-        lines.append(" | ".join((fault, *(" ".join(f"{area:.2f}" for area in areas) for areas in columns))))
+    names = list(report.detection["all"])
+    lines = [" | ".join(("AUC", *names)), " | ".join(["---"] * (1 + len(names)))]
+    for fault, areas in report.detection.items():
+        lines.append(" | ".join((fault, *(" ".join(f"{area:.2f}" for area in areas[name]) for name in names))))
     text += f"\n\nIntensities {', '.join(map(str, INTENSITIES))}\n\n" + "\n".join(f"| {line} |" for line in lines)
     own = ", ".join(f"{share:.2f}" for share in report.own)
     return (
