@@ -4,6 +4,7 @@ Clips are those of seeds that nothing was trained on.
 """
 
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from wiser.video.small.controls import (
     reconstruct,
     stillness,
 )
-from wiser.video.small.detection import broken_scores, sound_scores
+from wiser.video.small.detection import score_clips
 from wiser.video.small.pipeline import load, write
 from wiser.video.small.plan import PICTURES, SHIPPED
 
@@ -49,8 +50,10 @@ def clips():
 
 def test_what_stands_still_comes_back_still(pipeline, clips):
     for clip in clips:
-        still, moving = stillness(pipeline.vae, clip)
-        assert still < 0.1 * moving
+        found = stillness(pipeline.vae, clip)
+        assert abs(found.invented) < 0.1
+        assert found.followed > 0.5
+        assert found.flicker < 1e-3
 
 
 def test_each_latent_moves_its_own_pictures(pipeline, clips):
@@ -59,15 +62,22 @@ def test_each_latent_moves_its_own_pictures(pipeline, clips):
 
 
 def test_a_codec_of_habit_would_be_found_out(pipeline, clips):
-    """The same control on a codec whose later latents do nothing."""
+    """The same controls on a codec that knows its clip by heart, and on one whose later latents do nothing."""
 
-    class Habit:
+    class ByHeart:
+        encode = pipeline.vae.encode
+
+        def decode(self, latents):
+            return SimpleNamespace(sample=to_video(clips[:1]))
+
+    class FirstOnly:
         encode = pipeline.vae.encode
 
         def decode(self, latents):
             return pipeline.vae.decode(latents[:, :, :1].expand_as(latents) + 1e-3 * latents)
 
-    assert own_share(influence(Habit(), clips[0], clips[1])).min() < 0.5
+    assert stillness(ByHeart(), clips[0]).invented == pytest.approx(1.0)
+    assert own_share(influence(FirstOnly(), clips[0], clips[1])).min() < 0.5
 
 
 def test_the_codec_gives_pictures_back(pipeline, clips):
@@ -91,16 +101,17 @@ def test_another_seed_is_another_future(pipeline, clips):
 
 
 def test_the_codecs_own_error_stands_beside_m(pipeline):
-    """All three scores are what they are called, by hand."""
-    scores = sound_scores(pipeline, [FIRST])[0]
-    picture = film(FIRST, 1)
-    decoded, following = generate(pipeline, picture, 5, 1, FIRST)[:2].numpy()
-    seen = picture[0] / 255.0
-    by_hand = [((following - seen) ** 2).mean(), ((following - decoded) ** 2).mean(), ((decoded - seen) ** 2).mean()]
-    np.testing.assert_allclose(scores, by_hand)
-    alone = (reconstruct(pipeline.vae, to_video([picture])) * 0.5 + 0.5).clamp(0, 1)
+    """All scores are what they are called, by hand."""
+    scores = score_clips(pipeline, [FIRST])[0]
+    clip = film(FIRST, 6)
+    decoded, following = generate(pipeline, clip[5:], 5, 1, FIRST)[:2].numpy()
+    expected = generate(pipeline, clip[:5], PICTURES, 1, FIRST)[5].numpy()
+    seen, last = clip[5] / 255.0, clip[4] / 255.0
+    pairs = (following, seen), (following, decoded), (decoded, seen), (expected, seen), (last, seen)
+    np.testing.assert_allclose(scores, [((a - b) ** 2).mean() for a, b in pairs])
+    alone = (reconstruct(pipeline.vae, to_video([clip[5:]])) * 0.5 + 0.5).clamp(0, 1)
     assert scores[2] == pytest.approx(float(np.square(alone[0, :, 0].permute(1, 2, 0).numpy() - seen).mean()), rel=1e-3)
-    assert broken_scores(pipeline, "gaussian", 0.75, [FIRST])[0, 0] > scores[0]
+    assert score_clips(pipeline, [FIRST], "gaussian", 0.75)[0, 0] > scores[0]
 
 
 def test_a_pipeline_read_from_any_folder_draws_the_same(pipeline, clips, tmp_path):

@@ -21,12 +21,14 @@ from wiser.video.small.text import TASK
 
 
 class Stillness(NamedTuple):
-    """Mean squared change from picture to picture in what a codec gives back."""
+    """What a codec makes of a clip in which nothing moves."""
 
-    still: float
-    """Of a clip in which nothing moves."""
-    moving: float
-    """Of a clip that begins with the same picture."""
+    invented: float
+    """The part of another clip's motion, which begins with the same picture, that it shows: 0 unless out of habit."""
+    followed: float
+    """The part of that motion that it shows where it is there."""
+    flicker: float
+    """Mean squared difference from the first picture, in [0, 1], where nothing moves."""
 
 
 @torch.no_grad()
@@ -39,7 +41,11 @@ def stillness(codec: AutoencoderKLWan, clip: Clip) -> Stillness:
     """Whether the codec invents motion: the first picture of a clip, repeated, beside the clip."""
     moving = to_video([clip])
     still = moving[:, :, :1].expand_as(moving)
-    return Stillness(*(float(reconstruct(codec, video).diff(dim=2).square().mean()) for video in (still, moving)))
+    motion, invented, followed = (
+        (video - video[:, :, :1])[:, :, 1:] for video in (moving, reconstruct(codec, still), reconstruct(codec, moving))
+    )  # (1, 3, T - 1, H, W) each
+    shown = (float((change * motion).sum() / motion.square().sum()) for change in (invented, followed))
+    return Stillness(*shown, flicker=float(invented.square().mean() / 4))
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""How well scores tell broken pictures from sound ones: the world model's, the authors', and the codec's alone."""
+"""How well scores tell broken pictures from sound ones: those of a world model, and such as know no dynamics."""
 
 from __future__ import annotations
 
@@ -12,35 +12,43 @@ from wiser import seeds
 from wiser.faults import apply
 from wiser.video.small.clips import FAULTS, Clip, film
 from wiser.video.small.controls import generate
+from wiser.video.small.plan import PICTURES
 
-SCORES = ("against the observed picture", "against the decoded picture", "codec alone")
-"""M as the paper writes it; M as the authors' code has it; the error of the codec, which knows no dynamics."""
 LEAST = 5
 """Pictures that must be generated: fewer share one latent, and the next picture would be the given one."""
+CONTEXT = 5
+"""Sound pictures before the one that is judged."""
 INTENSITIES = (0.25, 0.5, 0.75)
+MEASURED = ("M", "M, decoded", "codec alone", "in context", "picture before")
+"""Mean squared errors: of this picture against the next one that the model makes of it alone, M as the paper has it; of
+what the codec makes of it against that next one, M as the authors' code has it; of the codec, which knows no dynamics;
+of this picture against what follows from five sound ones before it; against the last of these, without any model."""
+EITHER_WAY = {"M, either way": 0, "codec, either way": 2}
+"""How unusual a score is, high or low: its distance from the mean of logarithms on clips that are not judged."""
+Scores = NDArray[np.float64]
+"""(pictures, scores)."""
 
 
-def scores_of(pipeline: Cosmos2_5_PredictBasePipeline, picture: Clip, seed: int) -> NDArray[np.float64]:
-    """The three scores of a picture (H, W, 3): mean squared errors in [0, 1], higher is worse."""
+def scores_of(pipeline: Cosmos2_5_PredictBasePipeline, before: Clip, picture: Clip, seed: int) -> Scores:
+    """The measured scores of a picture (H, W, 3) after five sound ones, in [0, 1] squared; higher is worse."""
     decoded, following = generate(pipeline, picture[None], LEAST, 1, seed)[:2].numpy()
-    observed = picture / 255.0
-    pairs = ((following, observed), (following, decoded), (decoded, observed))
+    expected = generate(pipeline, before, PICTURES, 1, seed)[CONTEXT].numpy()
+    observed, last = picture / 255.0, before[-1] / 255.0
+    pairs = (following, observed), (following, decoded), (decoded, observed), (expected, observed), (last, observed)
     return np.array([np.square(a - b).mean() for a, b in pairs])
 
 
-def sound_scores(pipeline: Cosmos2_5_PredictBasePipeline, where: Sequence[int]) -> NDArray[np.float64]:
-    """Scores of one picture from each clip of these seeds, (clips, 3)."""
-    return np.stack([scores_of(pipeline, film(seed, 1)[0], seed) for seed in where])
-
-
-def broken_scores(
-    pipeline: Cosmos2_5_PredictBasePipeline, fault: str, intensity: float, where: Sequence[int]
-) -> NDArray[np.float64]:
-    """The same of broken pictures, (clips, 3)."""
+def score_clips(
+    pipeline: Cosmos2_5_PredictBasePipeline, where: Sequence[int], fault: str | None = None, intensity: float = 0.0
+) -> Scores:
+    """Of the sixth picture of each of these seeds' clips, sound or broken."""
     rows = []
     for seed in where:
-        broken = apply(fault, film(seed, 1), intensity, seeds.generator(f"broken {fault}", seed))
-        rows.append(scores_of(pipeline, broken[0], seed))
+        clip = film(seed, CONTEXT + 1)
+        judged = clip[CONTEXT:]
+        if fault is not None:
+            judged = apply(fault, judged, intensity, seeds.generator(f"broken {fault}", seed))
+        rows.append(scores_of(pipeline, clip[:CONTEXT], judged[0], seed))
     return np.stack(rows)
 
 
@@ -50,21 +58,30 @@ def exceeds(broken: NDArray[np.float64], sound: NDArray[np.float64]) -> float:
     return float((differences > 0).mean() + 0.5 * (differences == 0).mean())
 
 
+def either_way(scores: Scores, usual: Scores) -> Scores:
+    """The measured scores, and beside them how unusual some of them are, (pictures, scores)."""
+    columns = list(EITHER_WAY.values())
+    distance = np.abs(np.log(scores[:, columns]) - np.log(usual[:, columns]).mean(0))
+    return np.concatenate((scores, distance), 1)
+
+
 def detection_table(
     pipeline: Cosmos2_5_PredictBasePipeline,
+    usual: Sequence[int],
     sound: Sequence[int],
     broken: Sequence[int],
     intensities: Sequence[float] = INTENSITIES,
-) -> dict[str, list[list[float]]]:
-    """Of each fault, for each score, the area under the ROC curve at each intensity; and of all at once."""
-    clean = sound_scores(pipeline, sound)  # (clips, 3)
+) -> dict[str, dict[str, list[float]]]:
+    """{fault: {score: areas under the ROC curve, one for each intensity}}; of "all" faults and intensities, one."""
+    known = score_clips(pipeline, usual)
+    clean = either_way(score_clips(pipeline, sound), known)
     found = {
-        fault: np.stack([broken_scores(pipeline, fault, intensity, broken) for intensity in intensities])
+        fault: [either_way(score_clips(pipeline, broken, fault, level), known) for level in intensities]
         for fault in FAULTS
-    }  # (intensities, clips, 3) each
-    table = {
-        fault: [[exceeds(cell[:, i], clean[:, i]) for cell in cells] for i in range(len(SCORES))]
+    }
+    found["all"] = [np.concatenate([cell for cells in found.values() for cell in cells])]
+    names = (*MEASURED, *EITHER_WAY)
+    return {
+        fault: {name: [exceeds(cell[:, i], clean[:, i]) for cell in cells] for i, name in enumerate(names)}
         for fault, cells in found.items()
     }
-    whole = np.concatenate(list(found.values())).reshape(-1, len(SCORES))
-    return table | {"all": [[exceeds(whole[:, i], clean[:, i])] for i in range(len(SCORES))]}

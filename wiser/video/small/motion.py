@@ -50,7 +50,7 @@ def wander(look: Look, pictures: int, rng: np.random.Generator) -> list[Pose]:
     low, high = np.array([*zip(*REACH, strict=True)])
     low, high = (np.array([*ends]) for ends in ((*low, 0.0, 0.0, 0.0, -0.5), (*high, STEEP, 1.0, 1.0, 1.0)))
     state = rng.uniform(low, high)
-    haste = rng.uniform(0.0, 0.1) * (high - low)
+    haste = 0.1 * rng.random() ** 2 * (high - low)  # mostly slow: what hardly moves must come back so
     speed = haste * rng.standard_normal(6)
     poses = []
     for _ in range(pictures):

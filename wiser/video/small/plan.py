@@ -27,12 +27,12 @@ class Plan:
 
     base: int = 12
     """Channels of the codec's first convolution."""
-    stages: tuple[Stage, ...] = (Stage(600, 2, 9, 32), Stage(60, 1, 9, 64))
+    stages: tuple[Stage, ...] = (Stage(2400, 2, 9, 32), Stage(160, 1, 9, 64))
     """Windows of clips, then whole clips."""
     heads: int = 4
     layers: int = 4
-    clips: int = 600
+    clips: int = 2000
     """That the transformer learns from."""
-    steps: int = 1000
+    steps: int = 4500
     """Of the transformer."""
     seed: int = 0
