@@ -45,7 +45,7 @@ def test_fewer_than_five_frames_are_one_picture_so_that_m_would_be_nothing(lengt
 def test_of_five_frames_the_next_one_is_another():
     clip = call(5)
     assert not torch.equal(clip[0], clip[1])
-    made = cosmos().predict_next(frame(), draws_of("test", 0))
+    made = cosmos().follow(frame(), 1, draws_of("test", 0))[0]
     torch.testing.assert_close(made, clip[1].permute(1, 2, 0))
 
 
@@ -115,14 +115,14 @@ def test_all_frames_that_are_given_condition_the_rollout(monkeypatch):
 def test_guidance_is_for_generations_alone():
     plain, guided = cosmos(), cosmos(guidance=5.0)
     draws = [draws_of("test", 0) for _ in range(4)]
-    assert torch.equal(plain.predict_next(frame(), draws[0]), guided.predict_next(frame(), draws[1]))
+    assert torch.equal(plain.follow(frame(), 1, draws[0])[0], guided.follow(frame(), 1, draws[1])[0])
     made = plain.rollout(frame()[None], 4, draws[2]), guided.rollout(frame()[None], 4, draws[3])
     assert not torch.equal(*made)
 
 
 def test_frames_of_another_size_are_refused():
     with pytest.raises(ValueError, match="set to 32 x 48, got frames of"):
-        cosmos().predict_next(torch.zeros(16, 16, 3), draws_of("test", 0))
+        cosmos().follow(torch.zeros(16, 16, 3), 1, draws_of("test", 0))
 
 
 @pytest.mark.parametrize(("settings", "said"), [
@@ -140,7 +140,7 @@ def test_a_folder_is_loaded_as_it_was_saved(tmp_path):
     assert isinstance(loaded.safety_checker, PassThrough)
     assert model.digest == cosmos().digest
     draws = draws_of("test", 0), draws_of("test", 0)
-    assert torch.equal(model.predict_next(frame(), draws[0]), cosmos().predict_next(frame(), draws[1]))
+    assert torch.equal(model.follow(frame(), 1, draws[0])[0], cosmos().follow(frame(), 1, draws[1])[0])
 
 
 def test_released_weights_come_with_their_guardrail_or_not_at_all(tmp_path):
@@ -155,7 +155,7 @@ def test_released_weights_come_with_their_guardrail_or_not_at_all(tmp_path):
 def test_an_unsafe_prompt_is_refused(monkeypatch):
     monkeypatch.setattr(PassThrough, "check_text_safety", lambda self, text: text != "bad")
     with pytest.raises(ValueError, match="unsafe"):
-        cosmos(prompt="bad").predict_next(frame(), draws_of("test", 0))
+        cosmos(prompt="bad").follow(frame(), 1, draws_of("test", 0))[0]
 
 
 def test_the_stand_in_for_torchvision_resizes_a_mask_as_it_would():

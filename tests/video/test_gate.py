@@ -150,8 +150,8 @@ def test_a_score_depends_on_no_other_frame():
 class Dice(Scripted):
     """Predicts noise."""
 
-    def predict_next(self, frame: torch.Tensor, draws: torch.Generator) -> torch.Tensor:
-        return torch.rand(frame.shape, generator=draws)
+    def follow(self, frame: torch.Tensor, count: int, draws: torch.Generator) -> torch.Tensor:
+        return torch.rand((count, *frame.shape), generator=draws)
 
 
 def test_every_frame_has_draws_of_its_own():

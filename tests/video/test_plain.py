@@ -12,7 +12,7 @@ from wiser.video.predictor import draws_of, pixels, unit
 def test_the_copy_is_the_last_frame_again_and_again():
     frames = unit(moving_blob(5, 0))
     draws = draws_of("test", 0)
-    assert torch.equal(CopyLast().predict_next(frames[0], draws), frames[0])
+    assert torch.equal(CopyLast().follow(frames[0], 1, draws)[0], frames[0])
     assert torch.equal(CopyLast().rollout(frames, 3, draws), frames[-1].expand(3, -1, -1, -1))
 
 

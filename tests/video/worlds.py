@@ -38,8 +38,8 @@ class Scripted:
     def about(self) -> dict[str, Any]:
         return {}
 
-    def predict_next(self, frame: Tensor, draws: Draws) -> Tensor:
-        return frame + self.score[grey(frame)] ** 0.5
+    def follow(self, frame: Tensor, count: int, draws: Draws) -> Tensor:
+        return (frame + self.score[grey(frame)] ** 0.5).expand(count, *frame.shape)
 
     def denoise(self, frame: Tensor, sigma: float, draws: Draws) -> Tensor:
         return torch.full_like(frame, self.repaired[grey(frame)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from wiser.guard import Calibration, CalibrationError
 from wiser.guard.calibration import FILE
 from wiser.video.gate import Gating, Seen, denoised, frame_score
 from wiser.video.predictor import Pixels, Predictor, unit
+from wiser.video.witnesses import LEADS, foretelling
 
-SCORE, DENOISED = "next_frame", "next_frame/denoised"
+SCORE, DENOISED, FORETOLD = "next_frame", "next_frame/denoised", "foretold"
+LEAST_SPREAD = 1e-3
+"""Standard deviation of logarithms that counts as none: what is always the same is unusual when it changes at all."""
 K = 3.0
 """Standard deviations. The paper names none for its video model; five, its choice for agents, lets faint glare pass."""
 
@@ -27,10 +31,14 @@ def calibrate(
     seed: int = 0,
     report: Callable[[int], None] = lambda done: None,
 ) -> Calibration:
-    """Measure M of clean frames, and of their D, on `frames` frames of each clip, evenly spaced; the last is one."""
+    """Measure M of clean frames, and of their D, on `frames` frames of each clip, evenly spaced; the last is one.
+
+    Also how far later frames are from what is foretold of each, as the gate `witnesses` asks.
+    """
     at_least(1, frames=frames)
     plain: list[float] = []
     mended: list[float] = []
+    foretold: dict[str, list[float]] = {}
     for number, clip in enumerate(clips):
         chosen = np.unique(np.linspace(0, len(clip) - 1, min(frames, len(clip)) + 1).round().astype(int)[1:])
         for index in chosen.tolist():
@@ -38,13 +46,29 @@ def calibrate(
             own = seed + number  # clips draw apart
             plain.append(frame_score(model, seen, own))
             mended.append(frame_score(model, denoised(model, seen, sigma, own), own))
+            errors = foretelling(model, unit(clip[index : index + 1 + LEADS]), index, own)
+            for lead, error in enumerate(errors.tolist()):
+                foretold.setdefault(f"{FORETOLD}/{lead}", []).append(error)
         report(number + 1)
-    scores = {SCORE: np.array(plain), DENOISED: np.array(mended)}
-    return Calibration.of(scores, weights=model.digest, seed=seed, **_conditions(model, sigma))
+    scores = {SCORE: plain, DENOISED: mended, **foretold}
+    found = {name: np.array(values) for name, values in scores.items()}
+    return Calibration.of(found, weights=model.digest, seed=seed, **_conditions(model, sigma))
 
 
 def thresholds(calibration: Calibration, model: Predictor, sigma: float, k: float = K) -> tuple[float, float]:
     """tau and tau_2; a calibration that was made with another model, or other settings of it, is an error."""
+    check_fit(calibration, model, sigma)
+    return calibration.tau(SCORE, k), calibration.tau(DENOISED, k)
+
+
+def usual(calibration: Calibration) -> tuple[tuple[float, float], ...]:
+    """What the gate `witnesses` asks: mean and spread of logarithms, of M and then for each lead that was measured."""
+    known = [calibration.scores.get(f"{FORETOLD}/{lead}") for lead in range(1 + LEADS)]
+    return tuple((found.mean, max(found.std, LEAST_SPREAD)) for found in takewhile(bool, known) if found)
+
+
+def check_fit(calibration: Calibration, model: Predictor, sigma: float) -> None:
+    """Raise where a calibration was made with another model, or other settings of it."""
     if calibration.weights != model.digest:
         raise CalibrationError("the calibration was made with other weights: calibrate again")
     differing = [
@@ -54,7 +78,6 @@ def thresholds(calibration: Calibration, model: Predictor, sigma: float, k: floa
     ]
     if differing:
         raise CalibrationError(f"the calibration does not fit: {'; '.join(differing)}. Calibrate again")
-    return calibration.tau(SCORE, k), calibration.tau(DENOISED, k)
 
 
 def gating(
@@ -62,7 +85,7 @@ def gating(
 ) -> Gating:
     """Settings of a gate with calibrated thresholds."""
     tau, tau_denoised = thresholds(calibration, model, sigma, k)
-    return Gating(tau, tau_denoised, frames, condition, sigma)
+    return Gating(tau, tau_denoised, frames, condition, sigma, usual=usual(calibration), k=k)
 
 
 def find_calibration(named: Path | None, model: str) -> Calibration:

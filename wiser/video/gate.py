@@ -9,7 +9,7 @@ predictions, until a frame is accepted again and the context begins anew with th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from wiser.checks import at_least
 from wiser.guard import Mode, Verdict
-from wiser.guard.gate import Exam, Gate, Measured, Passage
+from wiser.guard.gate import Exam, Gate, Passage
 from wiser.guard.transitions import Transitions
 from wiser.video.predictor import Pixels, Predictor, draws_of, unit
 from wiser.video.verdicts import least_bad, verdict_on
@@ -42,6 +42,11 @@ class Gating:
     """Strength of the noise of D, in (0, 1); None = no D: what is not clean is rejected."""
     transitions: Transitions = "paper"
     """State machine: the paper's, or `keep`, in which the context is never reset."""
+    usual: tuple[tuple[float, float], ...] = ()
+    """Of the gate `witnesses`: mean and standard deviation on clean frames of the logarithm of M, then of those of the
+    errors of what is foretold 1, 2, ... frames ahead."""
+    k: float = 3.0
+    """Of the gate `witnesses`: how many standard deviations from these are unusual."""
 
     def __post_init__(self) -> None:
         at_least(1, condition=self.condition)
@@ -85,7 +90,7 @@ class Seen:
 def frame_score(model: Predictor, seen: Seen, seed: int) -> float:
     """M: mean squared error between a frame and the next one generated from it alone."""
     draws = draws_of("video/score", seed, seen.index, int(seen.denoised))
-    return float((seen.frame - model.predict_next(seen.frame, draws)).square().mean())
+    return float((seen.frame - model.follow(seen.frame, 1, draws)[0]).square().mean())
 
 
 def denoised(model: Predictor, seen: Seen, sigma: float, seed: int) -> Seen:
@@ -96,20 +101,29 @@ def denoised(model: Predictor, seen: Seen, sigma: float, seed: int) -> Seen:
 
 def gate(clip: Pixels, model: Predictor, settings: Gating, seed: int) -> Gated:
     """Judge the last frames of a clip (T, H, W, 3), from the oldest on. A frame's scores depend on no other frame."""
-    start = max(0, len(clip) - settings.frames)
-    walk = _Walk(model, settings, seed, len(clip))
+    return walk(clip, model, settings, seed, lambda seen: frame_score(model, seen, seed))
+
+
+def walk(
+    clip: Pixels, model: Predictor, settings: Gating, seed: int, score: Callable[[Seen], float], name: str = "M"
+) -> Gated:
+    """Judge the last frames of a clip, from the oldest on, by a score and what to call it."""
+    start, found = max(0, len(clip) - settings.frames), _Walk(model, settings, seed, len(clip), score, name)
     for index in range(start, len(clip)):
-        walk.step(Seen(unit(clip[index]), index))
-    return walk.gated(start)
+        found.step(Seen(unit(clip[index]), index))
+    return found.gated(start)
 
 
 class _Walk:
     """From frame to frame: the stage, the context, and what was predicted beyond it."""
 
-    def __init__(self, model: Predictor, settings: Gating, seed: int, end: int) -> None:
-        self.model, self.settings, self.seed, self.end = model, settings, seed, end
+    def __init__(
+        self, model: Predictor, settings: Gating, seed: int, end: int, score: Callable[[Seen], float], name: str
+    ) -> None:
+        self.model, self.settings, self.seed, self.end, self.name = model, settings, seed, end, name
         repair = None if settings.sigma is None else partial(denoised, model, sigma=settings.sigma, seed=seed)
-        exam = Exam(self._measure, repair, settings.tau_denoised)
+        tau = torch.tensor([settings.tau])
+        exam = Exam[Seen](lambda seen, begin: (torch.tensor([score(seen)]), tau), repair, settings.tau_denoised)
         self.gate: Gate[Seen] = Gate(exam, settings.transitions, 1, torch.device("cpu"))
         self.context: deque[Tensor] = deque(maxlen=settings.condition)
         self.ahead: list[Tensor] = []
@@ -124,7 +138,7 @@ class _Walk:
         taken = self._take(seen, passage)
         blind = 0 if passage.accepted else (self.verdicts[-1].blind_steps if self.verdicts else 0) + 1
         self.verdicts.append(
-            verdict_on(passage, self.settings.tau, self.settings.tau_denoised, blind, taken is not None)
+            verdict_on(passage, self.settings.tau, self.settings.tau_denoised, blind, taken is not None, self.name)
         )
         self.places.append(taken)
 
@@ -166,9 +180,6 @@ class _Walk:
             beyond = float(score) / tau if tau > 0 else float("inf")
             if self.least is None or beyond < self.least[0]:
                 self.least = beyond, candidate.index, candidate.frame
-
-    def _measure(self, seen: Seen, begin: Tensor) -> Measured:
-        return torch.tensor([frame_score(self.model, seen, self.seed)]), torch.tensor([self.settings.tau])
 
 
 def padded(context: Sequence[Tensor], count: int) -> Tensor:

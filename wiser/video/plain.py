@@ -25,9 +25,9 @@ class CopyLast:
         """Nothing to set."""
         return {}
 
-    def predict_next(self, frame: Tensor, draws: Draws) -> Tensor:
+    def follow(self, frame: Tensor, count: int, draws: Draws) -> Tensor:
         """The same frame."""
-        return frame.clone()
+        return self.rollout(frame[None], count, draws)
 
     def denoise(self, frame: Tensor, sigma: float, draws: Draws) -> Tensor:
         """The same frame: it knows nothing of noise."""
@@ -71,9 +71,9 @@ class Linear:
         """How much it can tell apart, and the size of its frames."""
         return {"components": self.basis.shape[1], "size": list(self.mean.shape[:2])}
 
-    def predict_next(self, frame: Tensor, draws: Draws) -> Tensor:
-        """One step of the latent, decoded."""
-        return self._decode(self._encode(frame) @ self.step)
+    def follow(self, frame: Tensor, count: int, draws: Draws) -> Tensor:
+        """Step after step."""
+        return self.rollout(frame[None], count, draws)
 
     def denoise(self, frame: Tensor, sigma: float, draws: Draws) -> Tensor:
         """Noise of strength sigma in the latent, and the flow back."""

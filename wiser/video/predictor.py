@@ -35,8 +35,8 @@ class Predictor(Protocol):
     def digest(self) -> str | None:
         """Of its weights; None if it has none."""
 
-    def predict_next(self, frame: Tensor, draws: Draws) -> Tensor:
-        """The immediate next frame after this one, (H, W, 3), generated from it alone."""
+    def follow(self, frame: Tensor, count: int, draws: Draws) -> Tensor:
+        """The next frames (count, H, W, 3) after this one, generated from it alone, with little effort: for scores."""
 
     def denoise(self, frame: Tensor, sigma: float, draws: Draws) -> Tensor:
         """D: encode a frame (H, W, 3), add noise of strength sigma in (0, 1), run the diffusion back, decode."""

@@ -12,6 +12,7 @@ from wiser.video.authors import AuthorsGating, authors_gate
 from wiser.video.gate import Gated, Gating, gate, ungated
 from wiser.video.predictor import Pixels, Predictor, Reconstructing, draws_of, unit
 from wiser.video.verdicts import believed
+from wiser.video.witnesses import witnesses
 
 Treatment = Callable[[Pixels, Predictor, Gating, int], Gated]
 
@@ -34,7 +35,8 @@ def as_published(clip: Pixels, model: Predictor, settings: Gating, seed: int) ->
     return authors_gate(clip, model, AuthorsGating(), seed)
 
 
-GATES: dict[str, Treatment] = {"none": no_gate, "paper": gate, "predict": predicting, "authors": as_published}
+GATES: dict[str, Treatment] = {"none": no_gate, "paper": gate, "predict": predicting, "witnesses": witnesses,
+                               "authors": as_published}  # fmt: skip
 """Those that go by a name."""
 
 
@@ -45,7 +47,7 @@ def check_gates(names: Sequence[str], condition: int) -> bool:
             raise ValueError(f"unknown gate {name!r}{perhaps(name, GATES)}; there are {', '.join(GATES)}")
     if "authors" in names and condition != 1:
         raise ValueError("the authors' gate goes on from one frame: set --condition 1, so that all gates do")
-    return bool({"paper", "predict"} & set(names))
+    return bool({"paper", "predict", "witnesses"} & set(names))
 
 
 def generate(model: Predictor, gated: Gated, count: int, seed: int) -> Tensor:

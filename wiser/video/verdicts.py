@@ -14,12 +14,15 @@ from wiser.guard.gate import Passage
 SENSOR = "camera"
 
 
-def verdict_on(passage: Passage[Any], tau: float, tau_denoised: float, blind: int, stands: bool) -> Verdict:
+def verdict_on(
+    passage: Passage[Any], tau: float, tau_denoised: float, blind: int, stands: bool, name: str = "M"
+) -> Verdict:
     """Of one frame. `blind`: frames since one was accepted; `stands`: whether something could take its place."""
     accepted, mended = bool(passage.accepted), bool(passage.denoised)
     mode = Mode.DENOISED if mended else Mode.GROUNDED if accepted else Mode.PREDICTIVE
     scores = {name: float(passage.scores[name]) for name in ("score", "denoised")}
-    return _verdict(mode, accepted, why(scores, tau, tau_denoised, mode, stands), scores, blind, bool(passage.reset))
+    reason = why(scores, tau, tau_denoised, mode, stands, name)
+    return _verdict(mode, accepted, reason, scores, blind, bool(passage.reset))
 
 
 def least_bad(verdict: Verdict) -> Verdict:
@@ -38,11 +41,11 @@ def imagined(blind: int) -> Verdict:
     return _verdict(Mode.PREDICTIVE, False, "generated", {}, blind, False)
 
 
-def why(scores: dict[str, float], tau: float, tau_denoised: float, mode: Mode, stands: bool) -> str:
-    """What is wrong with a frame; nothing if it was accepted as it is."""
+def why(scores: dict[str, float], tau: float, tau_denoised: float, mode: Mode, stands: bool, name: str = "M") -> str:
+    """What is wrong with a frame by a score of this name; nothing if it was accepted as it is."""
     if mode == Mode.GROUNDED:
         return ""
-    said = f"M {scores['score']:.2g} not below {tau:.2g}"
+    said = f"{name} {scores['score']:.2g} not below {tau:.2g}"
     if mode == Mode.DENOISED:
         return f"{said}; denoised {scores['denoised']:.2g} is below {tau_denoised:.2g}"
     if math.isfinite(scores["denoised"]):

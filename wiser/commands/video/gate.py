@@ -23,7 +23,8 @@ class Gate:
     """Folder to write to."""
     judging: tyro.conf.OmitArgPrefixes[Judging] = field(default_factory=Judging)
     gate: str = "paper"
-    """paper, predict (ours: no D, no resets) or authors (as published, from one frame: --condition 1)."""
+    """paper, witnesses (ours: frames that bear each other out), predict (without D and resets) or authors (as
+    published, from one frame: --condition 1)."""
     seed: int = 0
     """Of all draws."""
 

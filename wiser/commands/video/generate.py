@@ -23,7 +23,8 @@ class Generate:
     """Folder to write to."""
     judging: tyro.conf.OmitArgPrefixes[Judging] = field(default_factory=Judging)
     gates: tuple[str, ...] = ("none", "paper")
-    """none, paper, predict (ours: no D, no resets), authors (as published, from one frame: --condition 1)."""
+    """none, paper, witnesses (ours: frames that bear each other out), predict (without D and resets), authors (as
+    published, from one frame: --condition 1)."""
     count: int = 88
     """Frames to generate."""
     seed: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -92,12 +92,12 @@ class Judging:
 
     def gating(self, model: Predictor, name: str, needed: bool) -> Gating:
         """Settings of the gate; without `needed` (no gate has thresholds to ask for) nothing is looked for."""
-        from wiser.video.calibration import find_calibration, thresholds
+        from wiser.video.calibration import find_calibration, gating
         from wiser.video.gate import Gating
 
-        tau, tau_denoised = self.tau, self.tau_denoised
-        if needed and (tau is None or tau_denoised is None):
-            own = thresholds(find_calibration(self.calibration, name), model, self.sigma, self.k)
-            tau = own[0] if tau is None else tau
-            tau_denoised = own[1] if tau_denoised is None else tau_denoised
-        return Gating(tau or 0.0, tau_denoised or 0.0, self.frames, self.condition, self.sigma)
+        given = {name: tau for name in ("tau", "tau_denoised") if (tau := getattr(self, name)) is not None}
+        if not needed or (len(given) == 2 and self.calibration is None):
+            return Gating(**{"tau": 0.0, "tau_denoised": 0.0, **given}, frames=self.frames, condition=self.condition,
+                          sigma=self.sigma, k=self.k)  # fmt: skip
+        known = find_calibration(self.calibration, name)
+        return replace(gating(model, known, self.frames, self.condition, self.sigma, self.k), **given)

@@ -23,7 +23,8 @@ class Table:
     """Folder to write to, such as results/video."""
     judging: tyro.conf.OmitArgPrefixes[Judging] = field(default_factory=Judging)
     gate: str = "paper"
-    """Compared with no gate: paper, predict (ours: no D, no resets) or authors (as published: --condition 1)."""
+    """Compared with no gate: paper, witnesses (ours: frames that bear each other out), predict (without D and resets)
+    or authors (as published: --condition 1)."""
     faults: tuple[str, ...] = ("chrome", "gaussian", "glare", "jitter", "occlusion")
     """What breaks the clips."""
     proportion: float = 0.75

@@ -79,9 +79,10 @@ class Cosmos:
                 digest.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
         return digest.hexdigest()
 
-    def predict_next(self, frame: Tensor, draws: Draws) -> Tensor:
-        """The frame after this one, from it alone, in few steps and without guidance."""
-        return self._generate(frame[None], self.settings.score_clip, self.settings.score_steps, draws)[1]
+    def follow(self, frame: Tensor, count: int, draws: Draws) -> Tensor:
+        """The frames after this one, from it alone, in few steps and without guidance."""
+        length = max(self.settings.score_clip, _whole(count + 1))
+        return self._generate(frame[None], length, self.settings.score_steps, draws)[1 : count + 1]
 
     def clip(self, frame: Tensor, steps: int, draws: Draws, strength: float | None = None) -> Tensor:
         """A whole decoded clip (T, H, W, 3) from one frame; the codec's view of that frame comes first."""
@@ -104,7 +105,7 @@ class Cosmos:
             if given not in (1, PER_LATENT + 1):
                 raise ValueError(f"Cosmos goes on from 1 or {PER_LATENT + 1} frames, got {given}")
             wanted = given + count - len(found)
-            length = min(self.settings.clip, -(-(wanted - 1) // PER_LATENT) * PER_LATENT + 1)
+            length = min(self.settings.clip, _whole(wanted))
             clip = self._generate(frames, length, self.settings.steps, draws, self.settings.guidance)
             found += list(clip[given:])
             frames = clip[-(PER_LATENT + 1) :]
@@ -176,3 +177,8 @@ class Cosmos:
             yield
         finally:
             self.pipeline.scheduler = before
+
+
+def _whole(frames: int) -> int:
+    """The least number of frames that is 4 n + 1 and no fewer."""
+    return -(-(frames - 1) // PER_LATENT) * PER_LATENT + 1
