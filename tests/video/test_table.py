@@ -9,7 +9,7 @@ from tests.video.worlds import moving_blob
 from wiser.video.calibration import calibrate, gating
 from wiser.video.corrupt import FAULTS
 from wiser.video.plain import Linear
-from wiser.video.table import Table, markdown, write_results
+from wiser.video.table import Comparison, Table, markdown, write_results
 from wiser.video.trials import Experiment, trials
 
 CLIPS = range(100, 108)
@@ -80,16 +80,22 @@ def test_frames_of_trials_are_counted_by_what_was_done_with_them():
 
 
 def test_what_is_written_says_how_it_was_made_and_judges_the_claims(tmp_path):
-    write_results(found(), tmp_path, {"model": "linear"})
+    copies = [{**trial, "gate": "copy"} for trial in found().trials if trial["gate"] == "predict"]
+    both = Comparison([*found().trials, *copies], ["predict", "copy"])
+    write_results(both, tmp_path, {"model": "linear"})
     assert {path.name for path in tmp_path.iterdir()} == {
         "trials.csv", "table.md", "video.png", "video.svg", "video.pdf"
     }  # fmt: skip
     text = (tmp_path / "table.md").read_text()
-    assert text == markdown(found(), {"model": "linear"})
+    assert text == markdown(both, {"model": "linear"})
     assert "model linear" in text
     assert "of 5 (" in text
     assert "One level?" in text
-    assert len((tmp_path / "trials.csv").read_text().splitlines()) == 1 + len(found().trials)
+    side_by_side = next(line for line in text.splitlines() if line.startswith("| glare")).split(" | ")
+    base, predict, copy = (cell.strip(" |") for cell in side_by_side[1:])
+    assert base != predict == copy
+    assert f"| glare | {base} | {predict} |" in text.partition("# Gate: predict")[2].partition("# Gate: copy")[0]
+    assert len((tmp_path / "trials.csv").read_text().splitlines()) == 1 + len(both.trials)
 
 
 def test_a_scorer_adds_its_own_measures():

@@ -1,4 +1,4 @@
-"""The paper's table from trials: each fault, without a gate and with one, and the difference with its interval."""
+"""The paper's table from trials: each fault, without a gate and with each, and the difference with its interval."""
 
 from __future__ import annotations
 
@@ -53,6 +53,10 @@ class Table:
             self.row(tuple(self.faults), measure, "overall")
         ]
 
+    def clean(self, measure: str) -> Row:
+        """Of clips that nothing was done to."""
+        return self.row((CLEAN,), measure, "clean")
+
     def row(self, faults: tuple[str, ...], measure: str, title: str) -> Row:
         """Of some faults together."""
         base, labels = self._strata("none", faults, measure)
@@ -104,18 +108,48 @@ class Table:
         return all(trial.get(measure) is not None for trial in self.trials)
 
 
-def markdown(table: Table, about: Mapping[str, Any]) -> str:
-    """The table, the claims judged, and how it was made."""
-    lines = [f"{len(table.clips)} clips. " + "; ".join(f"{name} {value}" for name, value in about.items()) + ".", ""]
+class Comparison:
+    """Several gates, each against no gate, on the same trials."""
+
+    def __init__(self, trials: Sequence[Trial], gates: Sequence[str]) -> None:
+        self.trials, self.tables = trials, [Table(trials, gate) for gate in gates]
+        self.titles = [*self.tables[0].faults, "overall", "clean"]
+
+    def columns(self, measure: str) -> dict[str, list[Estimate]]:
+        """Without a gate and with each, of each fault, all of them together, and clean clips."""
+        rows = {table.gate: [*table.rows(measure), table.clean(measure)] for table in self.tables}
+        base = next(iter(rows.values()))
+        return {"none": [row.base for row in base], **{gate: [row.gated for row in rows[gate]] for gate in rows}}
+
+
+def markdown(found: Comparison, about: Mapping[str, Any]) -> str:
+    """All gates side by side, then each by itself with the claims judged, and how it was made."""
+    first = found.tables[0]
+    lines = [f"{len(first.clips)} clips. " + "; ".join(f"{name} {value}" for name, value in about.items()) + ".", ""]
+    for measure in first.measures:
+        columns = found.columns(measure)
+        lines += [f"## {UNITS.get(measure, measure)}", "", f"| fault | {' | '.join(columns)} |"]
+        lines += [f"| {' | '.join(['---'] * (1 + len(columns)))} |"]
+        for title, *row in zip(found.titles, *columns.values(), strict=True):
+            lines.append(f"| {title} | {' | '.join(map(_shown, row))} |")
+        lines.append("")
+    for table in found.tables:
+        lines += [f"# Gate: {table.gate}", "", *_alone(table)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _alone(table: Table) -> list[str]:
+    """The paper's table of one gate."""
+    lines = []
     for measure in table.measures:
-        lines += [f"## {UNITS.get(measure, measure)}", "", "| fault | base | gated | difference | relative | caught |"]
-        lines += ["| --- | --- | --- | --- | --- | --- |"]
-        lines += [_line(row, table) for row in table.rows(measure)]
+        lines += [f"## {table.gate}: {UNITS.get(measure, measure)}", ""]
+        lines += ["| fault | base | gated | difference | relative | caught |", "| --- | --- | --- | --- | --- | --- |"]
+        lines += [_line(row, table) for row in [*table.rows(measure), table.clean(measure)]]
         lines += ["", *_claims(table, measure), ""]
     kept, judged = table.untouched()
     if judged:
-        lines.append(f"On clean clips the gate left {kept} of {judged} frames as they are ({kept / judged:.1%}).")
-    return "\n".join(lines) + "\n"
+        lines += [f"On clean clips it left {kept} of {judged} frames as they are ({kept / judged:.1%}).", ""]
+    return lines
 
 
 def _claims(table: Table, measure: str) -> list[str]:
@@ -132,7 +166,7 @@ def _claims(table: Table, measure: str) -> list[str]:
 
 def _line(row: Row, table: Table) -> str:
     share = f"{row.difference.value / row.base.value:+.1%}" if row.base.value else ""
-    caught, judged = table.caught(row.fault)
+    caught, judged = table.caught(CLEAN if row.fault == "clean" else row.fault)
     hits = f"{caught / judged:.0%}" if judged else ""
     cells = (row.fault, _shown(row.base), _shown(row.gated), _shown(row.difference, "+"), share, hits)
     return f"| {' | '.join(cells)} |"
@@ -142,30 +176,32 @@ def _shown(estimate: Estimate, sign: str = "") -> str:
     return f"{estimate.value:{sign}.3g} ({estimate.low:{sign}.3g} to {estimate.high:{sign}.3g})"
 
 
-def write_results(table: Table, folder: Path, about: Mapping[str, Any]) -> None:
+def write_results(found: Comparison, folder: Path, about: Mapping[str, Any]) -> None:
     """All trials as CSV, the table, and the figure."""
-    names = list(dict.fromkeys(name for trial in table.trials for name in trial))
+    names = list(dict.fromkeys(name for trial in found.trials for name in trial))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table.trials)
+    writer.writerows(found.trials)
     write_atomic(folder / TRIALS, text.getvalue().encode())
-    write_atomic(folder / TABLE, markdown(table, about).encode())
-    draw(table, folder / FIGURE)
+    write_atomic(folder / TABLE, markdown(found, about).encode())
+    draw(found, folder / FIGURE)
 
 
-def draw(table: Table, stem: Path) -> None:
-    """Base and gated side by side, a panel for each measure; bars are 95 % intervals."""
+def draw(found: Comparison, stem: Path) -> None:
+    """Base and every gate side by side, a panel for each measure; bars are 95 % intervals."""
+    titles, measures = found.titles, found.tables[0].measures
     with house_style(stem.name):
-        figure, axes = panels(1, len(table.measures), 2.0)
-        for axis, measure in zip(axes[0], table.measures, strict=True):
-            rows = table.rows(measure)
-            for shift, (label, look) in zip((-0.12, 0.12), looks(["base", f"gate: {table.gate}"]).items(), strict=True):
-                found = [row.base if label == "base" else row.gated for row in rows]
-                values = np.array([estimate.value for estimate in found])
-                error = [values - [e.low for e in found], [e.high for e in found] - values]
-                axis.errorbar(np.arange(len(rows)) + shift, values, error, linestyle="none", label=label, **look)
-            axis.set_xticks(range(len(rows)), [row.fault for row in rows], rotation=30)
+        figure, axes = panels(1, len(measures), 2.0)
+        for axis, measure in zip(axes[0], measures, strict=True):
+            columns = found.columns(measure)
+            shifts = 0.2 * (np.arange(len(columns)) - (len(columns) - 1) / 2)
+            for shift, (gate, look) in zip(shifts, looks(list(columns)).items(), strict=True):
+                values = np.array([estimate.value for estimate in columns[gate]])
+                error = [values - [e.low for e in columns[gate]], [e.high for e in columns[gate]] - values]
+                label = "base" if gate == "none" else f"gate: {gate}"
+                axis.errorbar(np.arange(len(titles)) + shift, values, error, linestyle="none", label=label, **look)
+            axis.set_xticks(range(len(titles)), titles, rotation=30)
             axis.set_ylabel(UNITS.get(measure, measure))
-        legend(figure, axes[0][0], 2)
+        legend(figure, axes[0][0], len(found.tables) + 1)
         save(figure, stem)

@@ -12,7 +12,7 @@ from wiser.commands.video.options import Clips, Judging, Model
 
 @dataclass(frozen=True)
 class Table:
-    """Break clips in five ways, go on from them with and without a gate, compare with what really came.
+    """Break clips in five ways, go on from them with gates and without, compare with what really came.
 
     Writes a note for each clip, trials.csv, table.md and a figure. It can be stopped and goes on where it was.
     """
@@ -22,9 +22,9 @@ class Table:
     out: Path
     """Folder to write to, such as results/video."""
     judging: tyro.conf.OmitArgPrefixes[Judging] = field(default_factory=Judging)
-    gate: str = "paper"
-    """Compared with no gate: paper, witnesses (ours: frames that bear each other out), predict (without D and resets)
-    or authors (as published: --condition 1)."""
+    gates: tuple[str, ...] = ("paper", "predict", "witnesses")
+    """Each compared with no gate: paper, predict (without D and resets), witnesses (ours: frames that bear each other
+    out), authors (as published: --condition 1)."""
     faults: tuple[str, ...] = ("chrome", "gaussian", "glare", "jitter", "occlusion")
     """What breaks the clips."""
     proportion: float = 0.75
@@ -47,13 +47,12 @@ class Table:
         from wiser.video.batch import over_clips
         from wiser.video.clips import find_clips, read_clip
         from wiser.video.scoring import find_scorer
-        from wiser.video.table import Table as Results
-        from wiser.video.table import write_results
+        from wiser.video.table import Comparison, write_results
         from wiser.video.treatments import check_gates
         from wiser.video.trials import Experiment, trials
 
         names = ("faults", "proportion", "intensity", "preset", "given", "horizon", "seeds")
-        plan = Experiment(gates=("none", self.gate), **{name: getattr(self, name) for name in names})
+        plan = Experiment(gates=("none", *self.gates), **{name: getattr(self, name) for name in names})
         thresholds = check_gates(plan.gates, self.judging.condition)
         scorer, paths, model = find_scorer(self.scorer), find_clips(self.clips), self.model.load()
         settings = self.judging.gating(model, self.model.model, needed=thresholds)
@@ -68,7 +67,7 @@ class Table:
             "asked": asdict(self.model) | {"threads": None},
         }  # fmt: skip
         notes = over_clips("table", paths, self.out / "clips", told, work)
-        results = Results([trial for note in notes for trial in note["trials"]], self.gate)
+        results = Comparison([trial for note in notes for trial in note["trials"]], self.gates)
         about = {"model": model.title, **asdict(plan), "condition": settings.condition, "judged": settings.frames}
         write_results(results, self.out, about)
         print((self.out / "table.md").read_text())

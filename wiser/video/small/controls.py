@@ -44,8 +44,8 @@ def stillness(codec: AutoencoderKLWan, clip: Clip) -> Stillness:
     motion, invented, followed = (
         (video - video[:, :, :1])[:, :, 1:] for video in (moving, reconstruct(codec, still), reconstruct(codec, moving))
     )  # (1, 3, T - 1, H, W) each
-    shown = (float((change * motion).sum() / motion.square().sum()) for change in (invented, followed))
-    return Stillness(*shown, flicker=float(invented.square().mean() / 4))
+    habit, faith = (float((change * motion).sum() / motion.square().sum()) for change in (invented, followed))
+    return Stillness(habit, faith, flicker=float(invented.square().mean() / 4))
 
 
 @torch.no_grad()
