@@ -113,6 +113,20 @@ def test_killed_at_any_moment(uninterrupted, tmp_path) -> None:
     assert_same(uninterrupted, tmp_path)
 
 
+def test_matrix_products_are_as_exact_as_asked_for_and_afterwards_as_before(tmp_path) -> None:
+    before, seen = torch.get_float32_matmul_precision(), set()
+
+    def stop(line: dict) -> None:
+        seen.add(torch.get_float32_matmul_precision())
+        raise KeyboardInterrupt
+
+    for precision in ("medium", "high"):
+        with pytest.raises(KeyboardInterrupt):
+            train(replace(SMALL, precision=precision), tmp_path / precision, stop)
+    assert seen == {"medium", "high"}
+    assert torch.get_float32_matmul_precision() == before == "highest"
+
+
 def test_another_config_is_refused(uninterrupted) -> None:
     with pytest.raises(ValueError, match="another seed"):
         train(replace(SMALL, seed=1), uninterrupted, quiet)

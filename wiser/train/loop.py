@@ -23,6 +23,7 @@ from wiser.train.learner import Learner
 from wiser.train.log import Log
 from wiser.train.memory import keep_freed_memory
 from wiser.train.objectives import find_objective
+from wiser.train.precision import matrix_products
 from wiser.train.replay import Replay
 from wiser.train.score import evaluate
 from wiser.train.variants import find_variant
@@ -153,6 +154,7 @@ def train(config: TrainConfig, folder: Path, report: Report) -> DreamerV3:
     check_folder(folder)
     keep_freed_memory()
     with (
+        matrix_products(config.precision),
         closing(Run(config, folder, distributed.start(config.device))) as run,
         closing(Log(run.own, run.update)) as log,
     ):
