@@ -14,7 +14,8 @@ from pathlib import Path
 
 from wiser.train.ship import ship
 
-ALONE, HYBRID = "base driving/single", "hrssm driving/single --fresh-share 1"
+ALONE = "base driving/single --fresh-share 0.5"  # half of the sequences begin from nothing, as after a context reset
+HYBRID = "hrssm driving/single --fresh-share 1"
 RECIPES = {  # variant, agent to start from, updates; in an order in which every start is there already
     "stop-sign/dropout": ("dropout", "", 800),
     "stop-sign/base": ("base", "stop-sign/dropout", 800),
@@ -39,7 +40,7 @@ def train(name: str, seed: int, folder: Path, start: str) -> None:
         return
     variant, other, updates = RECIPES[name]
     first = f"--start {f'{start or place}/{other}'} " if other else ""
-    told = f"--updates {updates} --seed {seed} --threads 1 --segment 250"
+    told = f"--updates {updates} --seed {seed} --threads 1 --segment 250 --precision medium"
     words = f"driving/{name.partition('/')[0]} nano {variant} {first}{told}".split()
     new = ["--resume", str(run)] if (run / "config.yaml").is_file() else [*words, "--out", str(run)]
     subprocess.run([sys.executable, "-m", "wiser", "train", *new], check=True)
