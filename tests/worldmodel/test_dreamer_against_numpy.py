@@ -120,18 +120,19 @@ def test_strided_tower_is_every_second_pixel_of_the_convolutions(case) -> None:
     np.testing.assert_allclose(tower(torch.from_numpy(image)).detach(), expected, atol=1e-4)
 
 
-def patch_tower(w, name, image):
-    """Image (B, H, W, C) in [0, 1] -> (B, E): 8x8 patches, then 2x2 of those, each flattened row by row."""
+def patch_tower(w, name, image, size=8):
+    """Image (B, H, W, C) in [0, 1] -> (B, E): patches, then 2x2 of those, each flattened row by row; black beyond."""
     features = []
     for picture in image - 0.5:
+        height, width, channels = picture.shape
+        rows, columns = (2 * int(np.ceil(side / (2 * size))) for side in (height, width))
         cells = {}
-        for y, x in np.ndindex(picture.shape[0] // 8, picture.shape[1] // 8):
-            patch = [
-                picture[8 * y + i, 8 * x + j, c] for i in range(8) for j in range(8) for c in range(picture.shape[2])
-            ]
+        for y, x in np.ndindex(rows, columns):
+            places = [(size * y + i, size * x + j) for i in range(size) for j in range(size)]
+            patch = [picture[a, b, c] if a < height and b < width else -0.5 for a, b in places for c in range(channels)]
             cells[y, x] = norm_act(dense(w, f"{name}.embed", np.array(patch)), w[f"{name}.embed_norm.scale"])
         merged = []
-        for y, x in np.ndindex(picture.shape[0] // 16, picture.shape[1] // 16):
+        for y, x in np.ndindex(rows // 2, columns // 2):
             four = np.concatenate([cells[2 * y + i, 2 * x + j] for i in (0, 1) for j in (0, 1)])
             merged.append(norm_act(dense(w, f"{name}.merge", four), w[f"{name}.merge_norm.scale"]))
         features.append(np.concatenate(merged))
@@ -141,13 +142,14 @@ def patch_tower(w, name, image):
 PICTURES = (Sensor("camera", (32, 48, 3)), Sensor("depth", (16, 32, 1), "float32", 0.0, 1.0))
 
 
+@pytest.mark.parametrize("size", [8, 7, 5])
 @pytest.mark.parametrize("column", [0, 1])
-def test_patch_tower(column: int) -> None:
-    model = tiny.model(PICTURES, tower="patch")
+def test_patch_tower(column: int, size: int) -> None:
+    model = tiny.model(PICTURES, tower="patch", patch=size)
     w = {name: value.double().numpy() for name, value in model.state_dict().items()}
     rng = np.random.default_rng(1)
     obs = rng.integers(0, 256, (2, *PICTURES[column].shape), np.uint8)
-    expected = patch_tower(w, f"fusion.towers.{column}", obs / 255)
+    expected = patch_tower(w, f"fusion.towers.{column}", obs / 255, size)
     tower = model.fusion.towers[column]
     assert expected.shape == (2, tower.features)
     np.testing.assert_allclose(tower(torch.from_numpy(obs)), expected, atol=1e-5)
@@ -165,18 +167,18 @@ def spatial_start(w, name, deter, stoch, shape, blocks):
     return norm_act(both, w[f"{name}.norm.scale"])
 
 
-def patch_decoder(w, name, deter, stoch, shape, units):
-    """Belief -> image (B, H, W, C) in (0, 1): every 16x16 cell splits into four, each paints its 8x8 pixels."""
-    height, width, channels = shape
-    coarse = spatial_start(w, f"{name}.start", deter, stoch, (height // 16, width // 16, units), 4)
-    image = np.zeros((len(deter), height, width, channels))
+def patch_decoder(w, name, deter, stoch, shape, units, size):
+    """Belief -> image (B, H, W, C) in (0, 1): every cell splits into four, each paints its patch; in whole cells."""
+    height, width = (int(np.ceil(side / (2 * size))) for side in shape[:2])
+    coarse = spatial_start(w, f"{name}.start", deter, stoch, (height, width, units), 4)
+    image = np.zeros((len(deter), 2 * size * height, 2 * size * width, shape[2]))
     for b, y, x in np.ndindex(coarse.shape[:3]):
         four = dense(w, f"{name}.split", coarse[b, y, x]).reshape(2, 2, units)
         for i, j in np.ndindex(2, 2):
             cell = norm_act(four[i, j], w[f"{name}.norm.scale"])
-            pixels = dense(w, f"{name}.paint", cell).reshape(8, 8, channels)
-            top, left = 16 * y + 8 * i, 16 * x + 8 * j
-            image[b, top : top + 8, left : left + 8] = sigmoid(pixels)
+            pixels = dense(w, f"{name}.paint", cell).reshape(size, size, -1)
+            top, left = size * (2 * y + i), size * (2 * x + j)
+            image[b, top : top + size, left : left + size] = sigmoid(pixels)
     return image
 
 
@@ -191,23 +193,26 @@ def conv_decoder(w, name, deter, stoch, shape, depth):
     return x
 
 
-@pytest.mark.parametrize("tower", ["patch", "conv"])
-def test_image_decoders(case, tower: str) -> None:
+@pytest.mark.parametrize(("tower", "size"), [("patch", 8), ("patch", 7), ("conv", 8)])
+def test_image_decoders(case, tower: str, size: int) -> None:
+    """What is painted beyond the image is cut off, and should be black."""
     _, _, deter, stoch, _ = case
-    model = tiny.model(PICTURES, tower=tower)
+    model = tiny.model(PICTURES, tower=tower, patch=size)
     w = {name: value.double().numpy() for name, value in model.state_dict().items()}
     belief = Belief(torch.from_numpy(deter), torch.from_numpy(stoch))
     decoded = model.decode(belief)
     truth = np.random.default_rng(3).integers(0, 256, (3, 32, 48, 3), np.uint8)
     for i, sensor in enumerate(PICTURES):
         if tower == "patch":
-            expected = patch_decoder(w, f"decoders.{i}", deter, stoch, sensor.shape, 16)
+            expected = patch_decoder(w, f"decoders.{i}", deter, stoch, sensor.shape, 16, size)
         else:
             expected = conv_decoder(w, f"decoders.{i}", deter, stoch, sensor.shape, 2)
-        np.testing.assert_allclose(decoded[sensor.name], expected, atol=1e-5)
+        height, width, _ = sensor.shape
+        np.testing.assert_allclose(decoded[sensor.name], expected[:, :height, :width], atol=1e-5)
         target = truth if i == 0 else truth[:, :16, :32, :1] / np.float32(255)
         error = model.decoders[i].squared_error(belief, torch.from_numpy(target))
-        shown = target / 255 if i == 0 else target
+        shown = np.zeros_like(expected)
+        shown[:, :height, :width] = target / 255 if i == 0 else target
         assert float(error) == pytest.approx(((expected - shown) ** 2).sum(), rel=1e-4)
 
 

@@ -44,6 +44,8 @@ class TrainConfig:
     """Model size, from nano to 200m."""
     tower: Literal["conv", "strided", "patch"] | None = None
     """Kind of image towers, if not the size's own: as published, with strides (faster), or of patches (fastest)."""
+    patch: int | None = None
+    """Side of a patch in pixels, if not 8. Where a picture is a grid of cells, a patch should be a cell."""
     fusion: Literal["late", "channels"] = "late"
     """One tower per sensor, or images concatenated on the channel axis."""
     variant: str = "base"

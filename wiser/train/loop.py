@@ -38,7 +38,7 @@ def build_model(config: TrainConfig) -> DreamerV3:
     """Make a new model for the run's environment."""
     sensors, actions = describe(config)
     changes = {"fusion": config.fusion, **find_variant(config.variant).shape, **find_objective(config.objective).shape}
-    changes |= {"tower": config.tower} if config.tower else {}
+    changes |= {name: getattr(config, name) for name in ("tower", "patch") if getattr(config, name)}
     shape = DreamerConfig.of_size(config.size, sensors, actions, **changes)
     model = DreamerV3(shape, seed=config.seed).to(config.device)
     if config.start:

@@ -6,7 +6,7 @@ import numpy as np
 
 from wiser import seeds
 from wiser.guard import Guard
-from wiser.rollout import Result, Trial, waves
+from wiser.rollout import Result, Trial, complete, waves
 from wiser.train.config import TrainConfig
 from wiser.worldmodel.protocol import WorldModel
 
@@ -20,11 +20,12 @@ def evaluate(
     for wave in waves(trial, model, lambda env, rows, seed: Guard(model, "none", rows=rows, seed=seed)):
         for _ in wave.moments:
             pass
-        results += wave.book.results()[: wave.episodes]
+        results += map(wave.book.result, range(wave.episodes))
     scores = [result.score for result in results]
+    measures = complete([result.measures for result in results])
     return {
         "score": float(np.mean(scores)),
         "score_std": float(np.std(scores)),
         "length": float(np.mean([result.length for result in results])),
-        **{name: float(np.mean([r.measures[name] for r in results])) for name in results[0].measures},
+        **{name: float(np.mean([own[name] for own in measures])) for name in measures[0]},
     }

@@ -55,6 +55,8 @@ class DreamerConfig:
     tower: Tower = "conv"
     """DreamerV3's convolutions and pooling; convolutions with strides instead, a quarter of the arithmetic; or patches
     and matrix products: several times faster on a CPU."""
+    patch: int = 8
+    """Side of a patch in pixels. Where a picture is a grid of cells, a patch should be a cell."""
     decoder: bool = True
     """Whether readings are rebuilt from the belief. A model that does not can only be surprised."""
     costs: bool = False
@@ -72,6 +74,8 @@ class DreamerConfig:
             raise ValueError("a world model needs at least one sensor")
         if len({sensor.name for sensor in self.sensors}) != len(self.sensors):
             raise ValueError(f"sensor names repeat: {[sensor.name for sensor in self.sensors]}")
+        if self.patch < 1:
+            raise ValueError(f"patch must be at least 1 pixel, got {self.patch}")
         if self.deter % self.blocks:
             raise ValueError(f"deter {self.deter} is not a multiple of blocks {self.blocks}")
         images = [sensor for sensor in self.sensors if sensor.is_image]

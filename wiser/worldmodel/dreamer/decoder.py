@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 
 import torch
@@ -9,10 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
-from wiser.worldmodel.dreamer.encoder import MULTIPLIERS, PATCH
+from wiser.worldmodel.dreamer.encoder import MULTIPLIERS
 from wiser.worldmodel.dreamer.layers import MLP, BlockLinear, NormAct, linear
 from wiser.worldmodel.dreamer.maths import symexp, symlog
-from wiser.worldmodel.dreamer.pixels import Brush, UpConv, join_patches, painted_error, split_patches
+from wiser.worldmodel.dreamer.pixels import Brush, UpConv, join_patches, padded, painted_error, split_patches
 from wiser.worldmodel.protocol import Belief, Sensor
 
 
@@ -39,9 +40,11 @@ class SpatialStart(nn.Module):
 
 
 class ImageDecoder(nn.Module, ABC):
-    """Paints an image in patches of `patch` x `patch` pixels."""
+    """Paints an image in patches of `patch` x `patch` pixels, in whole `grain`s; what is too much is cut off."""
 
     patch: int
+    grain: int
+    size: tuple[int, int]  # of the image
     brush: Brush
 
     @abstractmethod
@@ -50,21 +53,23 @@ class ImageDecoder(nn.Module, ABC):
 
     def forward(self, belief: Belief) -> Tensor:
         """Belief -> expected image (B, H, W, C) in (0, 1)."""
-        return torch.sigmoid(join_patches(self.brush(*self.canvas(belief)), self.patch))
+        height, width = self.size
+        return torch.sigmoid(join_patches(self.brush(*self.canvas(belief)), self.patch))[:, :height, :width]
 
     def squared_error(self, belief: Belief, target: Tensor) -> Tensor:
-        """Summed over the pixels of all images (B, H, W, C), uint8 or in [0, 1]."""
-        return painted_error(self.brush, *self.canvas(belief), split_patches(target, self.patch))
+        """Summed over the pixels of all images (B, H, W, C), uint8 or in [0, 1]; what is cut off should be black."""
+        return painted_error(self.brush, *self.canvas(belief), split_patches(padded(target, self.grain), self.patch))
 
 
 class ConvDecoder(ImageDecoder):
     """DreamerV3's image decoder: four times nearest up-sampling and convolution."""
 
-    patch, brush = 2, staticmethod(UpConv.cells)
+    patch, grain, brush = 2, 16, staticmethod(UpConv.cells)
 
     def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
         super().__init__()
         height, width, channels = shape
+        self.size = height, width
         widths = [config.depth * factor for factor in reversed(MULTIPLIERS)]
         self.start = SpatialStart(config, height // 16, width // 16, widths[0])
         outputs = [*widths[1:], channels]
@@ -82,22 +87,22 @@ class ConvDecoder(ImageDecoder):
 
 
 class PatchDecoder(ImageDecoder):
-    """Mirror of the patch tower: 16x16 cells split 2x2, each painting an 8x8 patch."""
+    """Mirror of the patch tower: cells split 2x2, each painting a patch."""
 
-    patch, brush = PATCH, staticmethod(F.linear)
+    brush = staticmethod(F.linear)
 
     def __init__(self, config: DreamerConfig, shape: tuple[int, ...]) -> None:
         super().__init__()
         height, width, channels = shape
-        units = 8 * config.depth
-        self.start = SpatialStart(config, height // (2 * PATCH), width // (2 * PATCH), units)
+        units, self.patch, self.grain, self.size = 8 * config.depth, config.patch, 2 * config.patch, (height, width)
+        self.start = SpatialStart(config, math.ceil(height / self.grain), math.ceil(width / self.grain), units)
         self.split = linear(units, 4 * units)
         self.norm = NormAct(units)
-        self.paint = linear(units, PATCH * PATCH * channels)
+        self.paint = linear(units, self.patch**2 * channels)
 
     def canvas(self, belief: Belief) -> tuple[Tensor, Tensor, Tensor]:
         """One cell per patch."""
-        x = self.norm(join_patches(self.split(self.start(belief)), 2))  # (B, H/8, W/8, units)
+        x = self.norm(join_patches(self.split(self.start(belief)), 2))  # (B, H / patch, W / patch, units)
         return x, self.paint.weight, self.paint.bias
 
 

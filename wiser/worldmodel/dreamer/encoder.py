@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import torch
 from torch import Tensor, nn
@@ -10,11 +11,10 @@ from torch.nn import functional as F
 
 from wiser.worldmodel.dreamer.config import DreamerConfig
 from wiser.worldmodel.dreamer.layers import NormAct, linear
-from wiser.worldmodel.dreamer.pixels import centred, conv, split_patches
+from wiser.worldmodel.dreamer.pixels import centred, conv, padded, split_patches
 from wiser.worldmodel.protocol import Sensor
 
 MULTIPLIERS = (2, 3, 4, 4)  # channels of the four stages, in units of `depth`
-PATCH = 8
 
 
 class ConvTower(nn.Module):
@@ -46,21 +46,22 @@ class ConvTower(nn.Module):
 
 
 class PatchTower(nn.Module):
-    """8x8 patches embedded by one product, merged 2x2 by another: cheap where small convolutions are slow."""
+    """Patches embedded by one product, merged 2x2 by another: cheap where small convolutions are slow."""
 
-    def __init__(self, shape: tuple[int, ...], depth: int) -> None:
+    def __init__(self, shape: tuple[int, ...], depth: int, patch: int = 8) -> None:
         super().__init__()
         height, width, channels = shape
-        units = 8 * depth
-        self.embed = linear(PATCH * PATCH * channels, units)
+        units, self.patch = 8 * depth, patch
+        self.embed = linear(patch * patch * channels, units)
         self.embed_norm = NormAct(units)
         self.merge = linear(4 * units, units)
         self.merge_norm = NormAct(units)
-        self.features = (height // (2 * PATCH)) * (width // (2 * PATCH)) * units
+        self.features = math.ceil(height / (2 * patch)) * math.ceil(width / (2 * patch)) * units
 
     def forward(self, x: Tensor) -> Tensor:
         """uint8, or floats in [0, 1]: (B, H, W, C) -> (B, E)."""
-        x = self.embed_norm(self._embed(split_patches(x, PATCH)))  # (B, H/8, W/8, units)
+        x = padded(x, 2 * self.patch)
+        x = self.embed_norm(self._embed(split_patches(x, self.patch)))  # (B, H / patch, W / patch, units)
         return self.merge_norm(self.merge(split_patches(x, 2))).flatten(1)
 
     def _embed(self, patches: Tensor) -> Tensor:
@@ -74,7 +75,7 @@ class PatchTower(nn.Module):
 def image_tower(config: DreamerConfig, shape: tuple[int, ...]) -> ConvTower | PatchTower:
     """Build the kind of image tower the config asks for."""
     if config.tower == "patch":
-        return PatchTower(shape, config.depth)
+        return PatchTower(shape, config.depth, config.patch)
     return ConvTower(shape, config.depth, strided=config.tower == "strided")
 
 

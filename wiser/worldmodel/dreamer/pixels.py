@@ -61,6 +61,12 @@ class UpConv(nn.Module):
         return F.conv2d(x.permute(0, 3, 1, 2), weight, bias, padding=1).permute(0, 2, 3, 1)
 
 
+def padded(x: Tensor, size: int) -> Tensor:
+    """(B, H, W, C) with black below and to the right, up to multiples of `size`."""
+    down, right = (-side % size for side in x.shape[1:3])
+    return F.pad(x, (0, 0, 0, right, 0, down)) if down or right else x
+
+
 def split_patches(x: Tensor, size: int) -> Tensor:
     """(B, H, W, C) -> (B, H/size, W/size, size * size * C)."""
     rows, height, width, channels = x.shape
