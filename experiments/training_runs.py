@@ -1,8 +1,12 @@
 """Train base, dropout and single-sensor agents of the three driving tasks again, with another seed.
 
-The agents of seed S end in FOLDER/seed-S/TASK/VARIANT, measured and calibrated as shipped ones are; a plan names that
-folder among its `training_runs`. What is finished is not trained again; what was stopped goes on.
+The agents of seed S end in FOLDER/seed-S/TASK/VARIANT, measured and calibrated as shipped ones are; a plan, or `wiser
+sweep --training-runs`, names that folder. With `--resets` single-sensor agents are trained so that they know what a
+context reset leaves them with, from those of FOLDER/seed-S, into FOLDER/resets-S. What is finished is not trained
+again; what was stopped goes on.
 Run: python experiments/training_runs.py --seeds 1 2 [--agents stop-sign/dropout ...] [--folder runs]
+     python experiments/training_runs.py --seeds 0 --resets --start models
+     python experiments/training_runs.py --seeds 1 2 --resets
 """
 
 from __future__ import annotations
@@ -14,8 +18,8 @@ from pathlib import Path
 
 from wiser.train.ship import ship
 
-ALONE = "base driving/single --fresh-share 0.5"  # half of the sequences begin from nothing, as after a context reset
-HYBRID = "hrssm driving/single --fresh-share 1"
+ALONE, HYBRID = "base driving/single", "hrssm driving/single --fresh-share 1"
+RESETS = "--fresh-share 0.5 "  # half of the sequences begin from nothing, as after a context reset
 RECIPES = {  # variant, agent to start from, updates; in an order in which every start is there already
     "stop-sign/dropout": ("dropout", "", 800),
     "stop-sign/base": ("base", "stop-sign/dropout", 800),
@@ -32,15 +36,16 @@ RECIPES = {  # variant, agent to start from, updates; in an order in which every
 }
 
 
-def train(name: str, seed: int, folder: Path, start: str) -> None:
+def train(name: str, seed: int, folder: Path, start: str, resets: bool) -> None:
     """Train one agent, or go on, and ship it into the seed's folder."""
-    place = folder / f"seed-{seed}"
+    home = folder / f"seed-{seed}"
+    place = folder / f"resets-{seed}" if resets else home
     run, model = place / "training" / name.replace("/", "-"), place / name
     if (model / "README.md").is_file():
         return
     variant, other, updates = RECIPES[name]
-    first = f"--start {f'{start or place}/{other}'} " if other else ""
-    told = f"--updates {updates} --seed {seed} --threads 1 --segment 250 --precision medium"
+    first = f"--start {f'{start or home}/{other}'} " if other else ""
+    told = f"{RESETS * resets}--updates {updates} --seed {seed} --threads 1 --segment 250 --precision medium"
     words = f"driving/{name.partition('/')[0]} nano {variant} {first}{told}".split()
     new = ["--resume", str(run)] if (run / "config.yaml").is_file() else [*words, "--out", str(run)]
     subprocess.run([sys.executable, "-m", "wiser", "train", *new], check=True)
@@ -54,10 +59,12 @@ def main() -> None:
     parser.add_argument("--agents", nargs="+", default=list(RECIPES), choices=list(RECIPES))
     parser.add_argument("--folder", type=Path, default=Path("runs"))
     parser.add_argument("--start", default="", help="start from the agents there; by default from those of the seed")
+    parser.add_argument("--resets", action="store_true", help="single-sensor agents that know context resets")
     options = parser.parse_args()
-    for name in (name for name in RECIPES if name in options.agents):
+    wanted = [name for name in options.agents if not options.resets or RECIPES[name][0] == ALONE]
+    for name in (name for name in RECIPES if name in wanted):
         for seed in options.seeds:
-            train(name, seed, options.folder, options.start)
+            train(name, seed, options.folder, options.start, options.resets)
 
 
 if __name__ == "__main__":

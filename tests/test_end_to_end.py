@@ -15,7 +15,7 @@ from wiser.commands.calibrate import calibrate
 from wiser.commands.evaluate import evaluate
 from wiser.commands.report import report
 from wiser.commands.train import train
-from wiser.evaluate.jobs import run_job
+from wiser.evaluate.jobs import run_jobs
 from wiser.evaluate.plan import Plan
 from wiser.evaluate.sweep import run_plan
 from wiser.guard import Mode
@@ -103,7 +103,7 @@ class Here:
 
     def run(self, jobs: Any) -> Iterator[Any]:
         for job in jobs:
-            yield job.cell, *run_job(job)
+            yield from run_jobs([job])
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def swept(trained):
     }  # fmt: skip
     path = trained.folder / "mine.yaml"
     path.write_text(yaml.safe_dump(plan))
-    return run_plan(Plan.read(str(path)), trained.folder / "mine", None, Here(), True)
+    return run_plan(Plan.read(str(path)), trained.folder / "mine", Here(), True)
 
 
 def test_the_ledger_has_what_happened(trained, swept) -> None:

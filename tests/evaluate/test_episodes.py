@@ -15,7 +15,7 @@ from wiser.evaluate.episodes import Tally, run_episodes, sensor_scores
 from wiser.evaluate.treatments import TREATMENTS, Treatment, find_treatment, median_filter
 from wiser.faults import Scenario
 from wiser.guard import Guard, Health, Mode, Verdict
-from wiser.rollout import Moment, Scorebook, Trial, Wave
+from wiser.rollout import Moment, Scorebook, Trial
 
 ENV = "wiser/StopSign-v0"
 GLARE = Scenario(faults=("glare",), sensors=5, onset=20, seed=3)
@@ -177,8 +177,7 @@ def test_a_tally_by_hand() -> None:
     domain = Domain(measures={"cost": Measure("sum", "less", "cost"), "success": Measure("any", "more", "success"),
                               "level": Measure("last", "more", "level")})  # fmt: skip
     book = Scorebook(domain, 2, 100)
-    wave = Wave(3, 2, book, iter(()))
-    tally = Tally(wave, ("camera", "lidar"))
+    tally = Tally(book, ("camera", "lidar"))
     none, first, second = (0, 0), (1, 0), (0, 1)
     steps = [  # modes, trusted, broken, reward, done, cost, success, level
         ((0, 0), [(1, 1), (1, 1)], [none, none], (1.0, 10.0), none, (0.5, 4.0), none, (5, 6)),
@@ -195,7 +194,8 @@ def test_a_tally_by_hand() -> None:
         book.add(moment)
         tally.add(moment)
     assert not book.running.any()
-    one, two = tally.episodes(Trial("any", 9, 40, Scenario(faults=("glare",), sensors=1, seed=9)))
+    trial = Trial("any", 9, 40, Scenario(faults=("glare",), sensors=1, seed=9))
+    one, two = (tally.finish(row, trial, 3 + row) for row in range(2))
     assert (one.score, one.length, one.measures) == (7.0, 3, {"cost": 0.75, "success": 1.0, "level": 4.0})
     assert (two.score, two.length, two.measures) == (30.0, 2, {"cost": 9.0, "success": 1.0, "level": 2.0})
     assert (one.failed, two.failed) == (("camera",), ("lidar",))

@@ -16,7 +16,7 @@ import yaml
 
 from wiser.commands.sweep import sweep
 from wiser.evaluate import jobs as module
-from wiser.evaluate.jobs import run_job
+from wiser.evaluate.jobs import run_jobs
 from wiser.evaluate.ledger import LEDGER, Ledger
 from wiser.evaluate.plan import Plan, disturbance_of
 from wiser.evaluate.treatments import TREATMENTS, Treatment
@@ -60,7 +60,7 @@ def test_presets_are_the_grids_of_the_paper() -> None:
     settings = len(multi.tasks) * len(multi.disturbances) * len(multi.failures)
     assert (settings, len(multi.contenders), multi.episodes) == (108, 6, 30)
     surface = len(single.disturbances) * len(single.intensities) * len(single.proportions)
-    assert (surface, len(single.contenders), single.episodes) == (80, 4, 30)
+    assert (surface, len(single.contenders), single.episodes) == (80, 5, 30)
 
 
 def test_a_cell_knows_how_its_sensors_were_treated(monkeypatch) -> None:
@@ -164,21 +164,21 @@ def test_mistakes_in_a_plan_are_named(tmp_path) -> None:
 
 def test_a_cell_runs_to_the_same_episodes_every_time(plan) -> None:
     job = Plan.read(str(plan)).jobs()[-1]
-    assert run_job(job)[0] == run_job(job)[0]
+    assert [found[:2] for found in run_jobs([job])] == [found[:2] for found in run_jobs([job])]
 
 
 def test_a_cell_is_driven_as_it_says(monkeypatch) -> None:
     """Its episodes, seeds, fault, options and treatment reach the loop; each seed of a plan has episodes of its own."""
     asked = []
-    monkeypatch.setattr(module, "run_episodes", lambda *given: asked.append(given) or [])
+    monkeypatch.setattr(module, "run_trials", lambda *given: asked.append(given) or [[]])
     plan = {**PLAN, "contenders": ["confident"], "disturbances": ["lag"], "failures": [3], "episodes": 5}
     settings = {
         "seeds": [0, 2], "intensities": [0.5], "proportions": [0.25], "onset": 7, "severity": "paper",
         "options": {"cars": 3}, "processes": True,
     }  # fmt: skip
     for job in Plan.from_dict({**plan, **settings}).jobs():
-        run_job(job)
-    (agent, treatment, first), (_, _, second) = asked
+        run_jobs([job])
+    (agent, treatment, (first,)), (_, _, (second,)) = asked
     assert agent.folder.parts[-2:] == ("stop-sign", "dropout")
     assert treatment.judge == "greedy"
     assert first.disturbance == Scenario(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -15,6 +16,7 @@ def sweep(
     plan: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PLAN")],
     out: Path | None = None,
     episodes: int | None = None,
+    training_runs: tuple[str, ...] = (),
     engine: Literal["local", "ray"] = "local",
     workers: int = 2,
     address: str | None = None,
@@ -24,13 +26,14 @@ def sweep(
 
     Presets: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi, driving-fresh-single,
     driving-start, driving-middle, driving-lag, driving-oracle, driving-ablation, driving-base, driving-alone,
-    driving-resets, driving-scores, driving-denoisers, crafter, crafter-depth, crafter-onset,
+    driving-resets, driving-seeds, driving-scores, driving-denoisers, crafter, crafter-depth, crafter-onset,
     safety, safety-onset, safety-some, safety-some-onset.
 
     Args:
         plan: a YAML file or a preset.
         out: folder of the ledger; results/PLAN by default.
         episodes: of each cell, instead of the plan's.
+        training_runs: folders with agents of the same names, as in shipped runs/seed-1, instead of the plan's.
         engine: processes on this machine, or a Ray cluster.
         workers: cells under way at once.
         address: of a running Ray cluster; none starts one here.
@@ -41,5 +44,7 @@ def sweep(
     from wiser.evaluate.sweep import run_plan
 
     folder = out or Path("results") / Path(plan).stem
-    run_plan(Plan.read(plan), folder, episodes, engine_by_name(engine, workers, address), export)
+    changes: dict[str, Any] = {"episodes": episodes, "training_runs": training_runs}
+    asked = replace(Plan.read(plan), **{name: value for name, value in changes.items() if value not in (None, ())})
+    run_plan(asked, folder, engine_by_name(engine, workers, address), export)
     return 0

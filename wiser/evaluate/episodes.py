@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ from wiser.evaluate.records import Episode
 from wiser.evaluate.tally import DetectionTally
 from wiser.evaluate.treatments import Treatment
 from wiser.guard import Mode, Verdict
-from wiser.rollout import Moment, Trial, Wave, waves
+from wiser.rollout import Moment, Scorebook, Trial, Wave, complete, waves
 from wiser.worldmodel.protocol import WorldModel
 
 Watch = Callable[[Wave, Moment], None]
@@ -30,25 +31,31 @@ def run_episodes(
     names = tuple(sensor.name for sensor in agent.sensors)
     episodes: list[Episode] = []
     for wave in waves(trial, agent, partial(treatment.guard, agent, trial.env), treatment.prepare, watched):
-        tally = Tally(wave, names)
+        tally = Tally(wave.book, names)
         for moment in wave.moments:
             tally.add(moment)
             if watch is not None:
                 watch(wave, moment)
-        episodes += tally.episodes(trial)
-    return episodes
+        episodes += [tally.finish(row, trial, wave.start + row) for row in range(wave.episodes)]
+    return completed(episodes)
+
+
+def completed(episodes: Sequence[Episode]) -> list[Episode]:
+    """All episodes of a trial, each with every measure that was mentioned in any of them."""
+    measures = complete([episode.measures for episode in episodes])
+    return [replace(episode, measures=own) for episode, own in zip(episodes, measures, strict=True)]
 
 
 class Tally:
-    """What happened in the rows of a wave besides their scores. Rows that have ended are no longer counted."""
+    """What happens in rows besides their scores, one episode after another. Rows that have ended are not counted."""
 
-    def __init__(self, wave: Wave, sensors: tuple[str, ...]) -> None:
-        self.wave, self.book, self.sensors = wave, wave.book, sensors
-        rows = len(self.book.running)
+    def __init__(self, book: Scorebook, sensors: tuple[str, ...]) -> None:
+        self.book, self.sensors = book, sensors
+        rows = len(book.running)
         self.ever_broken = np.zeros((rows, len(sensors)), bool)
         self.modes = np.zeros((rows, len(Mode)), np.int64)
         self.detection = DetectionTally(rows, sensors)
-        self.seconds, self.began = np.zeros(rows), time.perf_counter()
+        self.began, self.ended = np.full(rows, time.perf_counter()), np.zeros(rows)
 
     def add(self, moment: Moment) -> None:
         """Count a moment, once it is in the book."""
@@ -56,27 +63,26 @@ class Tally:
         self.ever_broken |= moment.broken & counted[:, None]
         self.modes[np.arange(len(counted)), verdict.mode] += counted
         self.detection.add(moment.broken, verdict.trusted, verdict.surprise, sensor_scores(verdict), counted)
-        self.seconds[counted & ~self.book.running] = time.perf_counter() - self.began
+        self.ended[counted & ~self.book.running] = time.perf_counter()
 
-    def episodes(self, trial: Trial) -> list[Episode]:
-        """One record per episode of the wave."""
-        results = self.book.results()[: self.wave.episodes]
-        return [
-            Episode(
-                index=self.wave.start + row,
-                env_seed=trial.seed + self.wave.start + row,
-                fault_seed=trial.disturbance.seed if trial.disturbance else 0,
-                failed=tuple(name for name, hit in zip(self.sensors, self.ever_broken[row], strict=True) if hit),
-                score=result.score,
-                length=result.length,
-                outcome=result.outcome,
-                measures=result.measures,
-                modes={Mode(m).name.lower(): float(n / result.length) for m, n in enumerate(self.modes[row]) if n},
-                detection=self.detection.finish(row),
-                seconds=float(self.seconds[row]),
-            )
-            for row, result in enumerate(results)
-        ]
+    def finish(self, row: int, trial: Trial, number: int) -> Episode:
+        """The record of an episode that is over, the `number`-th of its trial; the row starts afresh."""
+        result = self.book.result(row)
+        episode = Episode(
+            index=number,
+            env_seed=trial.seed + number,
+            fault_seed=trial.disturbance.seed if trial.disturbance else 0,
+            failed=tuple(name for name, hit in zip(self.sensors, self.ever_broken[row], strict=True) if hit),
+            score=result.score,
+            length=result.length,
+            outcome=result.outcome,
+            measures=result.measures,
+            modes={Mode(m).name.lower(): float(n / result.length) for m, n in enumerate(self.modes[row]) if n},
+            detection=self.detection.finish(row),
+            seconds=float(self.ended[row] - self.began[row]),
+        )
+        self.ever_broken[row], self.modes[row], self.began[row] = False, 0, time.perf_counter()
+        return episode
 
 
 def sensor_scores(verdict: Verdict) -> NDArray[np.float64]:

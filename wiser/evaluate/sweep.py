@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -26,10 +25,10 @@ QUIET = 60.0
 """Seconds between lines of progress where there is no terminal to draw a bar in."""
 
 
-def run_plan(plan: Plan, folder: Path, episodes: int | None, engine: Engine, export: bool) -> Ledger:
+def run_plan(plan: Plan, folder: Path, engine: Engine, export: bool) -> Ledger:
     """Run what is missing and, if asked to, export tables. Stopped or killed, the next call goes on from there."""
     console = Console()
-    jobs = (plan if episodes is None else replace(plan, episodes=episodes)).jobs()
+    jobs = plan.jobs()
     check_folder(folder)
     rehearse_jobs(jobs)
     ledger = Ledger.of(folder)

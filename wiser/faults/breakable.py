@@ -26,27 +26,27 @@ class Breakable:
         self._signals = {name: signal for name, signal in found.items() if signal is not None}
         self._shapes = {name: space[name].shape or () for name in self._signals}
         self.sensor_names = tuple(self._signals)
-        candidates = self._candidates()
+        candidates = self._candidates(self.scenario)
         self._rows = [RowFaults(self.scenario, self._signals, candidates, first_row + row) for row in range(rows)]
 
-    def _candidates(self) -> list[str]:
-        """The sensors that all faults of the scenario can break; raises if they are not enough."""
-        if not isinstance(self.scenario.sensors, int):
-            for name in self.scenario.sensors:
-                for fault in self.scenario.faults:
+    def _candidates(self, scenario: Scenario) -> list[str]:
+        """The sensors that all faults of a scenario can break; raises if they are not enough."""
+        if not isinstance(scenario.sensors, int):
+            for name in scenario.sensors:
+                for fault in scenario.faults:
                     self._check(name, fault)
-            return list(self.scenario.sensors)
-        candidates = [name for name in self.sensor_names if self._all_apply(name)]
-        if self.scenario.sensors > len(candidates):
+            return list(scenario.sensors)
+        candidates = [name for name in self.sensor_names if self._all_apply(scenario, name)]
+        if scenario.sensors > len(candidates):
             raise ValueError(
-                f"the scenario breaks {self.scenario.sensors} sensors, but {', '.join(self.scenario.faults)} "
+                f"the scenario breaks {scenario.sensors} sensors, but {', '.join(scenario.faults)} "
                 f"can only break {', '.join(candidates) or 'none'} here"
             )
         return candidates
 
-    def _all_apply(self, sensor: str) -> bool:
+    def _all_apply(self, scenario: Scenario, sensor: str) -> bool:
         try:
-            for fault in self.scenario.faults:
+            for fault in scenario.faults:
                 self._check(sensor, fault)
         except ValueError:
             return False

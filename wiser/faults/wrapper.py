@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wiser.faults.absence import absent_rows, mask_rows
 from wiser.faults.breakable import Breakable
+from wiser.faults.row import RowFaults
 from wiser.faults.scenario import Scenario
 
 Obs = dict[str, Any]
@@ -82,6 +83,10 @@ class VectorSensorFaults(Breakable, VectorWrapper[Obs, Any, Obs, Any, NDArray[An
         self._autoreset = AutoresetMode(env.metadata["autoreset_mode"])
         self._set_up(env.single_observation_space, scenario, row, env.num_envs)
         self._done = np.zeros(env.num_envs, bool)  # (B,)
+
+    def assign(self, row: int, scenario: Scenario, number: int) -> None:
+        """Let a row follow another scenario, as if it were the `number`-th; it must begin an episode next."""
+        self._rows[row] = RowFaults(scenario, self._signals, self._candidates(scenario), number)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
         """Begin an episode in all rows, or in those of `options["reset_mask"]`; the others repeat their last frame."""

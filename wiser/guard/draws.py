@@ -14,12 +14,24 @@ class RowDraws:
     """Row i draws from `seed + i`, the convention of Gymnasium's vector environments, in a stream of its own."""
 
     def __init__(self, seed: int, rows: int, purpose: str = "guard") -> None:
-        self._seed = seed
-        self._generators = [seeds.generator(purpose, seed + row) for row in range(rows)]
+        self._seeds, self._purpose = [seed + row for row in range(rows)], purpose
+        self._generators = [seeds.generator(purpose, own) for own in self._seeds]
+        self._streams: list[RowDraws] = []
 
     def apart(self, purpose: str) -> RowDraws:
         """Draws of the same rows in a stream of its own: what is drawn there changes nothing here."""
-        return RowDraws(self._seed, len(self._generators), purpose)
+        stream = RowDraws(0, len(self._seeds), purpose)
+        for row, seed in enumerate(self._seeds):
+            stream.restart(row, seed)
+        self._streams.append(stream)
+        return stream
+
+    def restart(self, row: int, seed: int) -> None:
+        """Let a row draw from another seed, from its beginning, here and in the streams set apart."""
+        self._seeds[row] = seed
+        self._generators[row] = seeds.generator(self._purpose, seed)
+        for stream in self._streams:
+            stream.restart(row, seed)
 
     def uniform(self, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return uniform numbers in [0, 1), (B, count)."""

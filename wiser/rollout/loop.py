@@ -64,7 +64,7 @@ def drive(
     What a caller does to the environment between two moments, such as breaking a sensor, shows in the next observation
     that is made; the first one is made at once.
     """
-    return _act(env, guard, *env.reset(seed=seed), prepare, views or {})
+    return _act(env, guard, *env.reset(seed=seed), prepare, views)
 
 
 def _act(
@@ -73,22 +73,37 @@ def _act(
     obs: Obs,
     info: Mapping[str, Any],
     prepare: Prepare | None,
-    views: Mapping[int, View],
+    views: Mapping[int, View] | None,
 ) -> Iterator[Moment]:
     first, over = np.ones(env.num_envs, bool), np.zeros(env.num_envs, bool)
     while True:
-        seen = obs if prepare is None else prepare(obs)
-        intensity = true_intensity(env, info, guard.sensor_names)
-        pictures = {row: draw() for row, draw in views.items()}
-        action, verdict = guard.act(seen, first)
-        obs, reward, terminated, truncated, info = env.step(action)
-        moment = Moment(
-            seen, first, verdict, guard.belief, intensity, action, reward, np.asarray(terminated, bool),
-            np.asarray(truncated, bool), info, pictures,
-        )  # fmt: skip
+        moment, obs = step(env, guard, obs, info, first, prepare, views)
+        info = moment.info
         yield moment
         # Autoreset is NEXT_STEP: the last observation of an episode is looked at, the step after it begins the next.
         first, over = over, moment.done
+
+
+def step(
+    env: Rows,
+    guard: Guard,
+    obs: Obs,
+    info: Mapping[str, Any],
+    first: NDArray[np.bool_],
+    prepare: Prepare | None = None,
+    views: Mapping[int, View] | None = None,
+) -> tuple[Moment, Obs]:
+    """Look at an observation, act, and see what comes of it; returns the next observation, too."""
+    seen = obs if prepare is None else prepare(obs)
+    intensity = true_intensity(env, info, guard.sensor_names)
+    pictures = {row: draw() for row, draw in (views or {}).items()}
+    action, verdict = guard.act(seen, first)
+    following, reward, terminated, truncated, told = env.step(action)
+    moment = Moment(
+        seen, first, verdict, guard.belief, intensity, action, reward, np.asarray(terminated, bool),
+        np.asarray(truncated, bool), told, pictures,
+    )  # fmt: skip
+    return moment, following
 
 
 def true_intensity(env: Rows, info: Mapping[str, Any], sensors: tuple[str, ...]) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,13 @@ class Result(NamedTuple):
     outcome: str
     """How it ended, in a word or two."""
     measures: dict[str, float]
-    """By name; those that the environment mentioned. Flags are 0 or 1."""
+    """By name; those that the environment mentioned in this episode. Flags are 0 or 1."""
+
+
+def complete(measures: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """Measures of the episodes of a trial: what was mentioned in some of them, but not in another, is 0 there."""
+    names = dict.fromkeys(name for own in measures for name in own)
+    return [{name: own.get(name, 0.0) for name in names} for own in measures]
 
 
 class Scorebook:
@@ -32,6 +39,7 @@ class Scorebook:
         self.score, self.length = np.zeros(rows), np.zeros(rows, np.int64)
         self.outcome = [""] * rows
         self.measures: dict[str, NDArray[np.float64]] = {}
+        self.mentioned: dict[str, NDArray[np.bool_]] = {}  # by measure: episodes whose environment has spoken of it
 
     def add(self, moment: Moment) -> None:
         """Count a moment in the rows whose episode still runs."""
@@ -40,27 +48,32 @@ class Scorebook:
         self.length += counted
         for name, measure in self.domain.measures.items():
             if name in moment.info:
-                self._measure(name, measure, np.asarray(moment.info[name], np.float64), counted)
+                spoken = counted & np.asarray(moment.info.get(f"_{name}", True))  # as Gymnasium marks it
+                self._measure(name, measure, np.asarray(moment.info[name], np.float64), counted, spoken)
         over = counted & (moment.done | (self.length >= self.longest))
         for row in np.flatnonzero(over).tolist():
             self.outcome[row] = self._ending(moment, row)
         self.running = counted & ~over
 
-    def results(self) -> list[Result]:
-        """One per row."""
-        return [
-            Result(
-                float(self.score[row]),
-                int(self.length[row]),
-                self.outcome[row],
-                {name: float(values[row]) for name, values in self.measures.items()},
-            )
-            for row in range(len(self.score))
-        ]
+    def result(self, row: int) -> Result:
+        """What came of the episode in a row."""
+        spoken = [name for name, rows in self.mentioned.items() if rows[row]]
+        measures = {name: float(self.measures[name][row]) for name in spoken}
+        return Result(float(self.score[row]), int(self.length[row]), self.outcome[row], measures)
 
-    def _measure(self, name: str, measure: Measure, now: NDArray[np.float64], counted: NDArray[np.bool_]) -> None:
+    def restart(self, row: int) -> None:
+        """Follow the next episode of a row."""
+        self.running[row], self.score[row], self.length[row], self.outcome[row] = True, 0.0, 0, ""
+        for name in self.measures:
+            self.measures[name][row], self.mentioned[name][row] = 0.0, False
+
+    def _measure(
+        self, name: str, measure: Measure, now: NDArray[np.float64], counted: NDArray[np.bool_],
+        spoken: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
         """Add up what `info` says now (B,)."""
         so_far = self.measures.setdefault(name, np.zeros(len(counted)))
+        self.mentioned[name] = self.mentioned.get(name, False) | spoken
         latest = {"sum": so_far + now, "any": np.maximum(so_far, now != 0), "last": now}[measure.how]
         self.measures[name] = np.where(counted, latest, so_far)
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from wiser.checks import at_least
+from wiser.evaluate.jobs import Finished
 from wiser.evaluate.plan import Job
-from wiser.evaluate.records import Cell, Episode
-
-Finished = tuple[Cell, list[Episode], float]
 
 
 class Engine(Protocol):

@@ -10,8 +10,7 @@ from multiprocessing import active_children, get_context
 
 import torch
 
-from wiser.evaluate.engines import Finished
-from wiser.evaluate.jobs import run_job
+from wiser.evaluate.jobs import Finished, run_jobs, together
 from wiser.evaluate.plan import Job
 from wiser.interrupts import interrupts_wait
 
@@ -28,10 +27,9 @@ class LocalEngine:
         others = set(active_children())
         try:
             with interrupts_wait():
-                running = {pool.submit(run_job, job): job.cell for job in jobs}
+                running = [pool.submit(run_jobs, group) for group in together(jobs, self.workers)]
             for future in as_completed(running):
-                episodes, seconds = future.result()
-                yield running[future], episodes, seconds
+                yield from future.result()
         except BrokenProcessPool as error:
             raise RuntimeError("a worker process died; run the sweep again to go on, with fewer workers if it was "
                                "out of memory") from error  # fmt: skip
