@@ -3,9 +3,10 @@
 Agents end in FOLDER/NAME-SEED/TASK/VARIANT, measured and calibrated as shipped ones are; a plan, or `wiser sweep
 --training-runs`, names FOLDER/NAME-SEED. An agent that another one starts from is looked for there, too, or in --start.
 What is finished is not trained again; what was stopped goes on.
-Run: python experiments/training_runs.py experiments/runs/driving.yaml --seeds 1 2 [--agents stop-sign/dropout ...]
-     python experiments/training_runs.py experiments/runs/driving-resets.yaml --name resets --seeds 0 --start models
-     python experiments/training_runs.py experiments/runs/driving-resets.yaml --name resets --seeds 1 --start runs/seed-1
+Run, with R for python experiments/training_runs.py:
+     R experiments/runs/driving.yaml --seeds 1 2 [--agents stop-sign/dropout ...]
+     R experiments/runs/driving-resets.yaml --name resets --seeds 0 --start models
+     R experiments/runs/driving-resets.yaml --name resets --seeds 1 --start runs/seed-1
 """
 
 from __future__ import annotations
