@@ -9,6 +9,7 @@ from pathlib import Path
 from wiser.report import (
     alarms,
     failures,
+    levels,
     masks,
     overall,
     resilience,
@@ -24,8 +25,8 @@ from wiser.report.results import ReportError, Sweep
 from wiser.report.style import house_style, save, slug
 
 KINDS = (
-    surprise.KIND, overall.KIND, summaries.KIND, rivals.KIND, failures.KIND, surfaces.KIND, search.KIND, training.KIND,
-    resilience.KIND, alarms.KIND, masks.KIND,
+    surprise.KIND, overall.KIND, summaries.KIND, rivals.KIND, failures.KIND, surfaces.KIND, levels.KIND, search.KIND,
+    training.KIND, resilience.KIND, alarms.KIND, masks.KIND,
 )  # fmt: skip
 
 
