@@ -56,6 +56,17 @@ def test_a_broken_video_comes_with_a_note_of_what_is_broken(place):
     assert np.flatnonzero(harmed).tolist() == note["broken"]
 
 
+def test_an_array_is_broken_without_a_codec(tmp_path):
+    """Frames that are not broken come back to the byte."""
+    frames = moving_blob(8, 0)
+    np.save(tmp_path / "a.npy", frames)
+    assert run(["video", "corrupt", str(tmp_path / "a.npy"), "--fault", "glare", "--out", str(tmp_path / "out")]) == 0
+    broken = json.loads((tmp_path / "out/a.json").read_text())["broken"]
+    changed = (np.load(tmp_path / "out/a.npy") != frames).any((1, 2, 3))
+    assert np.flatnonzero(changed).tolist() == broken
+    assert len(broken) == 6
+
+
 def test_the_gate_writes_what_stands_for_each_frame_and_why(place):
     assert video(place, "gate", "broken", *asked(place), "--out", "gated") == 0
     note = json.loads((place / "gated/clip0.json").read_text())
@@ -89,7 +100,7 @@ def test_the_table_is_made_from_many_clips(place, capsys):
     assert video(place, "table", "clips", *asked(place), *sizes, "--out", "table") == 0
     assert "2 clips" in capsys.readouterr().out
     rows = list(csv.DictReader((place / "table/trials.csv").open()))
-    assert len(rows) == 2 * 2 * 2  # clips, clean and glare, gates
+    assert len(rows) == 2 * 2 * 4  # clips, clean and glare, none and three gates
     assert (place / "table/video.png").stat().st_size > 0
 
 

@@ -38,7 +38,8 @@ class Corrupt:
         def work(path: Path, stem: Path) -> dict[str, object]:
             clip = read_clip(path)
             frames, broken = corrupt(clip.frames, harm)
-            made = write_clip(stem.with_name(f"{stem.name}.mp4"), frames, clip.rate)
+            suffix = ".npy" if path.suffix == ".npy" else ".mp4"  # what no codec touched, none touches here
+            made = write_clip(stem.with_name(f"{stem.name}{suffix}"), frames, clip.rate)
             return {"files": [made.name], **told, "broken": broken.nonzero()[0].tolist()}
 
         print(counted(over_clips(f"corrupt: {self.fault}", find_clips(self.clips), self.out, told, work), self.out))
