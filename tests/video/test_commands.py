@@ -78,7 +78,8 @@ def test_the_gate_writes_what_stands_for_each_frame_and_why(place):
 
 
 def test_what_is_generated_is_not_generated_again_and_can_be_scored(place, capsys):
-    command = ["generate", "broken", *asked(place), "--count", "4", "--out", "made"]
+    assert video(place, "corrupt", "clips/clip0.mp4", "--fault", "glare", "--given", "13", "--out", "cut") == 0
+    command = ["generate", "cut", *asked(place), "--count", "4", "--out", "made"]
     assert video(place, *command) == 0
     made = {path: path.stat().st_mtime_ns for path in (place / "made").iterdir()}
     assert {path.name for path in made} == {
@@ -93,6 +94,32 @@ def test_what_is_generated_is_not_generated_again_and_can_be_scored(place, capsy
     rows = list(csv.DictReader((place / "scores/scores.csv").open()))
     assert [row["clip"] for row in rows] == ["clip0.none.mp4", "clip0.paper.mp4"]
     assert all(float(row["psnr"]) > 0 for row in rows)
+
+
+def test_a_video_that_is_too_short_is_told(place, capsys):
+    assert video(place, "corrupt", "clips", "--fault", "glare", "--given", "18", "--out", "short") == 2
+    assert "clip0.mp4 has 17 frames, not 18: lower --given" in capsys.readouterr().err
+
+
+def test_what_is_generated_is_compared_with_what_came_after_the_given_frames(place, capsys):
+    """PSNR by hand, of frames 12 to 15 of the clip, which are none that were given."""
+    copy = ["--model", "copy", "--height", "32", "--width", "32", "--gates", "none", "--count", "4"]
+    broken = ["--fault", "gaussian", "--intensity", "0.3"]
+    assert video(place, "corrupt", "clips", *broken, "--given", "12", "--out", "begun") == 0
+    assert video(place, "generate", "begun", *copy, "--out", "ahead") == 0
+    assert video(place, "score", "ahead", "--truth", "clips", "--out", "later") == 0
+    for row in csv.DictReader((place / "later/scores.csv").open()):
+        made = read_clip(place / "ahead" / row["clip"]).frames / 255.0
+        truth = read_clip(place / "clips" / row["clip"].replace("none.", "")).frames[12:16] / 255.0
+        errors = np.square(made - truth).mean((1, 2, 3))
+        assert float(row["psnr"]) == pytest.approx((-10 * np.log10(errors)).mean(), rel=1e-4)
+    assert video(place, "corrupt", "clips", *broken, "--out", "whole") == 0
+    assert video(place, "generate", "whole", *copy, "--out", "beyond") == 0
+    capsys.readouterr()
+    assert video(place, "score", "beyond", "--truth", "clips", "--out", "never") == 2
+    told = capsys.readouterr().err
+    assert "goes on after 17 frames" in told
+    assert "--given" in told
 
 
 def test_the_table_is_made_from_many_clips(place, capsys):
@@ -119,6 +146,8 @@ def test_the_authors_gate_goes_on_from_one_frame_as_all_with_it(place, capsys):
     (["score", "clips", "--out", "x"], "nothing to score by"),
     (["score", "clips", "--scorer", "no.such:thing", "--out", "x"], "no scorer 'no.such:thing'"),
     (["corrupt", "clips", "--fault", "glaer", "--out", "x"], "did you mean 'glare'"),
+    (["corrupt", "clips", "--fault", "glare", "--out", "clips"], "is the folder of the clips themselves"),
+    (["corrupt", "clips", "--fault", "glare", "--given", "0", "--out", "x"], "given must be at least 1"),
     (["calibrate", "clips", "--model", "copy"], "name one with --out"),
 ])  # fmt: skip
 def test_mistakes_are_one_line(place, capsys, words, said):
