@@ -79,13 +79,25 @@ def test_frames_rejected_in_a_row_come_from_one_generation():
     assert model.rollouts == [([CLEAN, CLEAN, CLEAN, CLEAN, ALSO], 4), ([CLEAN] * 5, 1)]
 
 
-def test_if_none_is_accepted_the_least_bad_is_gone_on_from_and_said_so():
+def test_if_none_is_accepted_the_least_bad_is_gone_on_from_to_the_end_and_said_so():
     scores = {HEAVY: 0.09, BOTCHED: 0.02, LIGHT: 0.04, MENDED: 0.005}  # beyond their thresholds: 9, 20, 4 and 5 times
-    found = gate(plain_clip(HEAVY, LIGHT, HEAVY), Scripted(scores, REPAIRED), Gating(**SETTINGS), seed=0)
-    assert found.modes == [Mode.PREDICTIVE, Mode.FALLBACK, Mode.PREDICTIVE]
-    assert [grey(frame) for frame in found.context] == [LIGHT] * 5
+    model = Scripted(scores, REPAIRED)
+    found = gate(plain_clip(HEAVY, LIGHT, HEAVY, HEAVY), model, Gating(**SETTINGS), seed=0)
+    assert found.modes == [Mode.PREDICTIVE, Mode.FALLBACK, Mode.PREDICTIVE, Mode.PREDICTIVE]
+    assert [grey(frame) for frame in found.window] == [LIGHT, LIGHT, 0.401, 0.402]
+    assert [grey(frame) for frame in found.context] == [LIGHT, LIGHT, LIGHT, 0.401, 0.402]
+    assert model.rollouts == [([LIGHT] * 5, 2)]
     assert "least bad" in repr(found.verdicts[1])
-    assert "nothing to predict from" in repr(found.verdicts[0])
+    assert ["nothing to predict from" in repr(verdict) for verdict in found.verdicts] == [True, False, False, False]
+    assert [verdict.blind_steps for verdict in found.verdicts] == [1, 2, 3, 4]
+
+
+def test_the_last_frame_may_be_the_least_bad():
+    model = Scripted({HEAVY: 0.09, BOTCHED: 0.02, LIGHT: 0.04, MENDED: 0.005}, REPAIRED)
+    found = gate(plain_clip(HEAVY, HEAVY, LIGHT), model, Gating(**SETTINGS, condition=1), seed=0)
+    assert [grey(frame) for frame in found.context] == [LIGHT]
+    assert [grey(frame) for frame in found.window] == [LIGHT] * 3
+    assert model.rollouts == []
 
 
 def test_a_verdict_reads_as_a_line():

@@ -128,30 +128,41 @@ class _Walk:
         self.context: deque[Tensor] = deque(maxlen=settings.condition)
         self.ahead: list[Tensor] = []
         self.places: list[Tensor | None] = []  # what stands for each frame; None = nothing to predict from yet
-        self.verdicts: list[Verdict] = []
+        self.passages: list[tuple[Passage[Seen], int]] = []  # with the frames since one was accepted
         self.least: tuple[float, int, Tensor] | None = None  # of all candidates: how far beyond tau, which frame, what
 
     def step(self, seen: Seen) -> None:
         """Judge one frame."""
         passage = self.gate.judge(seen, BEGIN, USABLE)
         self._remember_least(seen, passage)
-        taken = self._take(seen, passage)
-        blind = 0 if passage.accepted else (self.verdicts[-1].blind_steps if self.verdicts else 0) + 1
-        self.verdicts.append(
-            verdict_on(passage, self.settings.tau, self.settings.tau_denoised, blind, taken is not None, self.name)
-        )
-        self.places.append(taken)
+        blind = 0 if passage.accepted else (self.passages[-1][1] if self.passages else 0) + 1
+        self.passages.append((passage, blind))
+        self.places.append(self._take(seen, passage))
 
     def gated(self, start: int) -> Gated:
         """What it came to; if no frame was accepted at all, the least bad candidate is gone on from."""
-        if not self.context:
-            assert self.least is not None
-            _, index, frame = self.least
-            self.context.append(frame)
-            self.verdicts[index - start] = least_bad(self.verdicts[index - start])
-        first = next((place for place in self.places if place is not None), self.context[0])
+        fallen = None if self.context else self._fall_back(start)
+        told = zip(self.passages, self.places, strict=True)
+        verdicts = [self._verdict(passage, blind, place is not None) for (passage, blind), place in told]
+        if fallen is not None:
+            verdicts[fallen] = least_bad(verdicts[fallen])
+        first = next(place for place in self.places if place is not None)
         window = torch.stack([first if place is None else place for place in self.places])  # (N, H, W, 3)
-        return Gated(padded(self.context, self.settings.condition), window, tuple(self.verdicts), start)
+        return Gated(padded(self.context, self.settings.condition), window, tuple(verdicts), start)
+
+    def _fall_back(self, start: int) -> int:
+        """Go on from the least bad candidate to the end of the window; its place there."""
+        assert self.least is not None
+        _, index, frame = self.least
+        later = self.end - 1 - index
+        draws = draws_of("video/predict", self.seed, index + 1)
+        ahead = list(self.model.rollout(padded([frame], self.settings.condition), later, draws)) if later else []
+        self.places[index - start :] = [frame, *ahead]
+        self.context.extend([frame, *ahead])
+        return index - start
+
+    def _verdict(self, passage: Passage[Seen], blind: int, stands: bool) -> Verdict:
+        return verdict_on(passage, self.settings.tau, self.settings.tau_denoised, blind, stands, self.name)
 
     def _take(self, seen: Seen, passage: Passage[Seen]) -> Tensor | None:
         """The frame that joins the context, if there is one."""
