@@ -9,7 +9,7 @@ predictions, until a frame is accepted again and the context begins anew with th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,7 +37,7 @@ class Gating:
     frames: int = 5
     """How many of the last frames are judged, as the authors' code has it."""
     condition: int = 5
-    """How many frames the model goes on from: 1 or 5 for Cosmos. Without a gate it would be as many."""
+    """How many frames the model goes on from, where so many are there: 1 or 5 for Cosmos. Without a gate likewise."""
     sigma: float | None = 0.3
     """Strength of the noise of D, in (0, 1); None = no D: what is not clean is rejected."""
     transitions: Transitions = "paper"
@@ -64,7 +64,7 @@ class Gated:
     """What the gate made of a video."""
 
     context: Tensor
-    """(condition, H, W, 3) to go on from. A context that is shorter has its first frame repeated before it."""
+    """(n, H, W, 3) to go on from: the last `condition` frames, or fewer, if no more are there since the last reset."""
     window: Tensor
     """(N, H, W, 3): what stands in the place of each frame that was judged."""
     verdicts: tuple[Verdict, ...]
@@ -148,7 +148,7 @@ class _Walk:
             verdicts[fallen] = least_bad(verdicts[fallen])
         first = next(place for place in self.places if place is not None)
         window = torch.stack([first if place is None else place for place in self.places])  # (N, H, W, 3)
-        return Gated(padded(self.context, self.settings.condition), window, tuple(verdicts), start)
+        return Gated(torch.stack(list(self.context)), window, tuple(verdicts), start)
 
     def _fall_back(self, start: int) -> int:
         """Go on from the least bad candidate to the end of the window; its place there."""
@@ -156,7 +156,7 @@ class _Walk:
         _, index, frame = self.least
         later = self.end - 1 - index
         draws = draws_of("video/predict", self.seed, index + 1)
-        ahead = list(self.model.rollout(padded([frame], self.settings.condition), later, draws)) if later else []
+        ahead = list(self.model.rollout(frame[None], later, draws)) if later else []
         self.places[index - start :] = [frame, *ahead]
         self.context.extend([frame, *ahead])
         return index - start
@@ -177,8 +177,8 @@ class _Walk:
         if not self.context:
             return None
         if not self.ahead:  # one generation for all frames that may be rejected in a row
-            frames = padded(self.context, self.settings.condition)
             draws = draws_of("video/predict", self.seed, seen.index)
+            frames = torch.stack(list(self.context))  # (n, H, W, 3)
             self.ahead = list(self.model.rollout(frames, self.end - seen.index, draws))
         self.context.append(self.ahead.pop(0))
         return self.context[-1]
@@ -193,12 +193,6 @@ class _Walk:
                 self.least = beyond, candidate.index, candidate.frame
 
 
-def padded(context: Sequence[Tensor], count: int) -> Tensor:
-    """The last `count` frames (count, H, W, 3), the first of them repeated where there are fewer."""
-    frames = list(context)[-count:]
-    return torch.stack([frames[0]] * (count - len(frames)) + frames)
-
-
 def ungated(clip: Pixels, condition: int) -> Tensor:
-    """What a model goes on from without a gate: the last frames as they are, (condition, H, W, 3)."""
-    return padded(list(unit(clip[-condition:])), condition)
+    """What a model goes on from without a gate: the last frames as they are, (condition, H, W, 3) or fewer."""
+    return unit(clip[-condition:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -77,8 +77,8 @@ class Judging:
 
     frames: int = 5
     """How many of the last frames are judged."""
-    condition: int = 5
-    """How many frames the model goes on from, with and without a gate: 1 or 5."""
+    condition: Literal[1, 5] = 5
+    """How many frames the model goes on from, with and without a gate."""
     sigma: float = 0.3
     """Strength of the noise of D, between 0 and 1."""
     k: float = 3.0
