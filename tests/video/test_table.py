@@ -1,5 +1,6 @@
 """The experiment on a world whose model is known, and its table against plain arithmetic."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -57,10 +58,51 @@ def test_rows_are_plain_means_and_their_differences():
         assert row.difference.value == pytest.approx(values["predict", row.fault] - values["none", row.fault])
     overall = found().rows("psnr")[-1]
     assert overall.gated.value == pytest.approx(np.mean([values["predict", fault] for fault in FAULTS]))
-    worst, best, gap = found().spread("psnr")
+    gap = found().spread("psnr")
     gated = {fault: values["predict", fault] for fault in FAULTS}
-    assert (worst, best) == (min(gated, key=gated.get), max(gated, key=gated.get))
-    assert gap.value == pytest.approx(gated[best] - gated[worst])
+    assert (gap.worst, gap.best) == (min(gated, key=gated.get), max(gated, key=gated.get))
+    assert gap.gap == pytest.approx(max(gated.values()) - min(gated.values()))
+    base = [values["none", fault] for fault in FAULTS]
+    assert found().base_spread("psnr") == pytest.approx(max(base) - min(base))
+
+
+def made_up(rng: np.random.Generator, shift: float = 0.0, clips: int = 24) -> Table:
+    """Two trials of every clip under five faults on one level, but for the last of them."""
+    ease, taste = rng.normal(size=clips), rng.normal(size=(5, clips))  # of a clip, and of a fault on it
+    return Table([
+        {"clip": f"clip {c}", "fault": fault, "seed": seed, "gate": gate, "ssim": 0.0,
+         "psnr": 20.0 + ease[c] + taste[f, c] + rng.normal() + shift * (f == 4)}
+        for gate in ("none", "predict") for f, fault in enumerate(FAULTS) for c in range(clips) for seed in (0, 1)
+    ], "predict")  # fmt: skip
+
+
+def test_the_share_is_that_of_a_plain_bootstrap():
+    table, rng = made_up(np.random.default_rng(0), shift=0.8), np.random.default_rng(1)
+    scores = np.array([
+        [[t["psnr"] for t in table.trials if (t["gate"], t["fault"], t["clip"]) == ("predict", fault, clip)]
+         for clip in table.clips]
+        for fault in FAULTS
+    ])  # fmt: skip
+    means = [scores[f].mean() for f in range(5)]
+    seen, wide = max(means) - min(means), 0
+    for _ in range(4000):
+        drawn = rng.integers(24, size=24)
+        levels = [scores[f][drawn].mean() - means[f] for f in range(5)]
+        wide += max(levels) - min(levels) >= seen
+    found = table.spread("psnr")
+    assert 0.1 < wide / 4000 < 0.4  # else the next line would say little
+    assert found.share == pytest.approx(wide / 4000, abs=0.03)
+
+
+def test_faults_on_one_level_are_seldom_told_apart_and_others_are():
+    """That the two farthest of five were chosen after the fact is allowed for."""
+    refused = [not made_up(np.random.default_rng(seed)).spread("psnr").one_level for seed in range(120)]
+    assert np.mean(refused) < 0.13  # 5 % of 120 and three standard deviations, and a little for there are few clips
+    assert not made_up(np.random.default_rng(0), shift=2.0).spread("psnr").one_level
+    same = made_up(np.random.default_rng(0))
+    flat = Table([{**trial, "psnr": 20.0} for trial in same.trials], "predict").spread("psnr")
+    assert (flat.gap, flat.share) == (0.0, 1.0)
+    assert [replace(flat, share=share).one_level for share in (0.0, 0.0495, 0.05, 1.0)] == [False, False, True, True]
 
 
 def test_seeds_of_one_clip_are_no_more_evidence_than_the_clip():
@@ -90,7 +132,9 @@ def test_what_is_written_says_how_it_was_made_and_judges_the_claims(tmp_path):
     assert text == markdown(both, {"model": "linear"})
     assert "model linear" in text
     assert "of 5 (" in text
-    assert "One level?" in text
+    gap = both.tables[0].spread("psnr")
+    assert f"Gated, the faults lie {gap.gap:.3g} apart ({gap.worst} to {gap.best})" in text
+    assert f"{gap.share:.1%} of resamples lie as far apart: this is" in text
     side_by_side = next(line for line in text.splitlines() if line.startswith("| glare")).split(" | ")
     base, predict, copy = (cell.strip(" |") for cell in side_by_side[1:])
     assert base != predict == copy
