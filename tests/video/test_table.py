@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.video.worlds import moving_blob
+from wiser.video import table
 from wiser.video.calibration import calibrate, gating
 from wiser.video.corrupt import FAULTS
 from wiser.video.plain import Linear
@@ -77,10 +78,10 @@ def made_up(rng: np.random.Generator, shift: float = 0.0, clips: int = 24) -> Ta
 
 
 def test_the_share_is_that_of_a_plain_bootstrap():
-    table, rng = made_up(np.random.default_rng(0), shift=0.8), np.random.default_rng(1)
+    known, rng = made_up(np.random.default_rng(0), shift=0.8), np.random.default_rng(1)
     scores = np.array([
-        [[t["psnr"] for t in table.trials if (t["gate"], t["fault"], t["clip"]) == ("predict", fault, clip)]
-         for clip in table.clips]
+        [[t["psnr"] for t in known.trials if (t["gate"], t["fault"], t["clip"]) == ("predict", fault, clip)]
+         for clip in known.clips]
         for fault in FAULTS
     ])  # fmt: skip
     means = [scores[f].mean() for f in range(5)]
@@ -89,9 +90,9 @@ def test_the_share_is_that_of_a_plain_bootstrap():
         drawn = rng.integers(24, size=24)
         levels = [scores[f][drawn].mean() - means[f] for f in range(5)]
         wide += max(levels) - min(levels) >= seen
-    found = table.spread("psnr")
+    share = known.spread("psnr").share
     assert 0.1 < wide / 4000 < 0.4  # else the next line would say little
-    assert found.share == pytest.approx(wide / 4000, abs=0.03)
+    assert share == pytest.approx(wide / 4000, abs=0.03)
 
 
 def test_faults_on_one_level_are_seldom_told_apart_and_others_are():
@@ -142,6 +143,19 @@ def test_what_is_written_says_how_it_was_made_and_judges_the_claims(tmp_path):
     assert len((tmp_path / "trials.csv").read_text().splitlines()) == 1 + len(both.trials)
 
 
+@pytest.mark.parametrize(("measures", "rows", "columns"), [(2, 1, 2), (3, 1, 3), (4, 2, 3), (8, 3, 3)])
+def test_panels_stand_three_abreast(monkeypatch, tmp_path, measures, rows, columns):
+    names = {f"quality/{i}": 0.5 for i in range(measures - 2)}
+    drawn = []
+    monkeypatch.setattr(table, "save", lambda figure, stem: drawn.append(figure))
+    table.draw(Comparison([{**trial, **names} for trial in found().trials], ["predict"]), tmp_path / "video")
+    axes = drawn[0].axes
+    assert [axis.get_ylabel() for axis in axes] == ["PSNR, dB", "SSIM", *names]
+    places = [axis.get_subplotspec() for axis in axes]
+    assert {place.get_gridspec().get_geometry() for place in places} == {(rows, columns)}
+    assert [(place.rowspan.start, place.colspan.start) for place in places] == [divmod(i, 3) for i in range(measures)]
+
+
 def test_a_scorer_adds_its_own_measures():
     model = Linear.fit([moving_blob(20, 0)], components=3)
     plan = Experiment(faults=("glare",), seeds=1)
@@ -159,8 +173,8 @@ def test_a_scorer_adds_its_own_measures():
 
     settings = gating(model, calibrate(model, [moving_blob(9, 1)]))
     told = moving_blob(17, 2), model, settings, plan, brightness, "a disc"
-    table = Table(list(trials("a", *told)), "paper")
-    assert table.measures == ["psnr", "ssim", "quality/brightness", "quality/more"]
+    scored = Table(list(trials("a", *told)), "paper")
+    assert scored.measures == ["psnr", "ssim", "quality/brightness", "quality/more"]
     absent = 0.0  # now none is missing, and there is a mean
     with_mean = next(trials("a", *told))
     assert with_mean["quality/mean"] == pytest.approx(with_mean["quality/brightness"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from wiser import seeds
@@ -21,6 +22,8 @@ from wiser.video.trials import CLEAN, Trial
 
 UNITS = {"psnr": "PSNR, dB", "ssim": "SSIM"}
 TRIALS, TABLE, FIGURE = "trials.csv", "table.md", "video"
+ABREAST = 3
+"""Panels of the figure; the next ones stand below."""
 SELDOM = 0.05
 """What is so seldom on one level is not one level."""
 
@@ -216,18 +219,26 @@ def write_results(found: Comparison, folder: Path, about: Mapping[str, Any]) -> 
 
 def draw(found: Comparison, stem: Path) -> None:
     """Base and every gate side by side, a panel for each measure; bars are 95 % intervals."""
-    titles, measures = found.titles, found.tables[0].measures
+    measures = found.tables[0].measures
     with house_style(stem.name):
-        figure, axes = panels(1, len(measures), 2.0)
-        for axis, measure in zip(axes[0], measures, strict=True):
-            columns = found.columns(measure)
-            shifts = 0.2 * (np.arange(len(columns)) - (len(columns) - 1) / 2)
-            for shift, (gate, look) in zip(shifts, looks(list(columns)).items(), strict=True):
-                values = np.array([estimate.value for estimate in columns[gate]])
-                error = [values - [e.low for e in columns[gate]], [e.high for e in columns[gate]] - values]
-                label = "base" if gate == "none" else f"gate: {gate}"
-                axis.errorbar(np.arange(len(titles)) + shift, values, error, linestyle="none", label=label, **look)
-            axis.set_xticks(range(len(titles)), titles, rotation=30)
-            axis.set_ylabel(UNITS.get(measure, measure))
-        legend(figure, axes[0][0], len(found.tables) + 1)
+        columns = min(len(measures), ABREAST)
+        figure, grid = panels(-(-len(measures) // columns), columns, 2.0)
+        axes = grid.ravel().tolist()
+        for axis, measure in zip(axes, measures, strict=False):
+            _panel(axis, found, measure)
+        for spare in axes[len(measures) :]:
+            spare.remove()
+        legend(figure, axes[0], len(found.tables) + 1)
         save(figure, stem)
+
+
+def _panel(axis: Axes, found: Comparison, measure: str) -> None:
+    titles, columns = found.titles, found.columns(measure)
+    shifts = 0.2 * (np.arange(len(columns)) - (len(columns) - 1) / 2)
+    for shift, (gate, look) in zip(shifts, looks(list(columns)).items(), strict=True):
+        values = np.array([estimate.value for estimate in columns[gate]])
+        error = [values - [e.low for e in columns[gate]], [e.high for e in columns[gate]] - values]
+        label = "base" if gate == "none" else f"gate: {gate}"
+        axis.errorbar(np.arange(len(titles)) + shift, values, error, linestyle="none", label=label, **look)
+    axis.set_xticks(range(len(titles)), titles, rotation=30)
+    axis.set_ylabel(UNITS.get(measure, measure))
