@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.video.worlds import moving_blob
+from wiser.commands.video.table import Table as Command
 from wiser.video import table
 from wiser.video.calibration import calibrate, gating
 from wiser.video.corrupt import FAULTS
@@ -21,9 +22,9 @@ CLIPS = range(100, 108)
 def found() -> Table:
     """Eight clips, all faults, a linear model that knows the world."""
     model = Linear.fit([moving_blob(40, seed) for seed in range(8)], components=12)
-    settings = gating(model, calibrate(model, [moving_blob(12, seed) for seed in range(20, 40)]), frames=9)
+    settings = gating(model, calibrate(model, [moving_blob(12, seed) for seed in range(20, 40)]), frames=12)
     plan = Experiment(("none", "predict"), seeds=2)
-    done = [trial for seed in CLIPS for trial in trials(str(seed), moving_blob(17, seed), model, settings, plan)]
+    done = [trial for seed in CLIPS for trial in trials(str(seed), moving_blob(20, seed), model, settings, plan)]
     return Table(done, "predict")
 
 
@@ -117,9 +118,9 @@ def test_seeds_of_one_clip_are_no_more_evidence_than_the_clip():
 def test_frames_of_trials_are_counted_by_what_was_done_with_them():
     for trial in found().trials:
         counts = {name: count for name, count in trial.items() if "/" in name}
-        assert sum(counts.values()) == 9
+        assert sum(counts.values()) == 12
         broken = sum(count for name, count in counts.items() if name.endswith("broken"))
-        assert broken == (0 if trial["fault"] == "none" else int(0.75 * 9))
+        assert broken == (0 if trial["fault"] == "none" else 9)  # of twelve
 
 
 def test_what_is_written_says_how_it_was_made_and_judges_the_claims(tmp_path):
@@ -172,12 +173,20 @@ def test_a_scorer_adds_its_own_measures():
         return {"brightness": float(frames.mean()), "more": 2.0 * float(frames.mean()), "absent": absent}
 
     settings = gating(model, calibrate(model, [moving_blob(9, 1)]))
-    told = moving_blob(17, 2), model, settings, plan, brightness, "a disc"
+    told = moving_blob(20, 2), model, settings, plan, brightness, "a disc"
     scored = Table(list(trials("a", *told)), "paper")
     assert scored.measures == ["psnr", "ssim", "quality/brightness", "quality/more"]
     absent = 0.0  # now none is missing, and there is a mean
     with_mean = next(trials("a", *told))
     assert with_mean["quality/mean"] == pytest.approx(with_mean["quality/brightness"])
+
+
+def test_the_command_does_by_default_what_the_experiment_does():
+    """Three quarters of the frames that are seen are broken, and no fewer."""
+    plan = Experiment()
+    assert plan.given * plan.proportion == 9 == int(plan.given * plan.proportion)
+    for name in ("faults", "proportion", "intensity", "preset", "given", "horizon", "seeds"):
+        assert getattr(Command, name) == getattr(plan, name)
 
 
 @pytest.mark.parametrize(("plan", "said"), [
@@ -189,5 +198,5 @@ def test_mistakes_are_told(plan, said):
 
 
 def test_a_clip_that_is_too_short_is_told():
-    with pytest.raises(ValueError, match="a clip of 5 frames has no 9 to see and 8 to come"):
+    with pytest.raises(ValueError, match="a clip of 5 frames has no 12 to see and 8 to come"):
         list(trials("short", moving_blob(5, 0), Linear.fit([moving_blob(9, 0)], 2), None, Experiment()))

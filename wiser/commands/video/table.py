@@ -33,7 +33,7 @@ class Table:
     """How badly; 0 is clean, 1 severe."""
     preset: str = "paper"
     """What intensity 1 means: default, paper or paper-multi."""
-    given: int = 9
+    given: int = 12
     """Frames of each clip that are seen."""
     horizon: int = 8
     """Frames after them that are generated and compared."""
