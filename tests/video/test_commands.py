@@ -14,6 +14,7 @@ pytest.importorskip("av")
 from tests.video.tiny_cosmos import save_tiny
 from tests.video.worlds import moving_blob
 from wiser.cli import run
+from wiser.guard import Calibration
 from wiser.video.clips import read_clip, write_clip
 
 SUBCOMMANDS = {
@@ -123,12 +124,19 @@ def test_what_is_generated_is_compared_with_what_came_after_the_given_frames(pla
 
 
 def test_the_table_is_made_from_many_clips(place, capsys):
-    sizes = ["--given", "6", "--horizon", "4", "--seeds", "1", "--faults", "glare"]
+    sizes = ["--given", "6", "--horizon", "4", "--seeds", "1", "--faults", "glare", "--k", "2"]
     assert video(place, "table", "clips", *asked(place), *sizes, "--out", "table") == 0
     assert "2 clips" in capsys.readouterr().out
     rows = list(csv.DictReader((place / "table/trials.csv").open()))
     assert len(rows) == 2 * 2 * 4  # clips, clean and glare, none and three gates
     assert (place / "table/video.png").stat().st_size > 0
+    known = Calibration.load(place / "model")
+    said = (place / "table/table.md").read_text().partition("\n")[0].rstrip(".").split("; ")
+    score = known.scores["next_frame"]
+    assert {
+        "condition 5", "judged 5", "k 2", "sigma 0.3", f"tau {score.mean + 2 * score.std:.4g}", "steps 1", "clip 9",
+        "guidance 1", f"calibration {known.digest[:12]}",
+    } <= set(said)  # fmt: skip
 
 
 def test_the_authors_gate_goes_on_from_one_frame_as_all_with_it(place, capsys):

@@ -154,7 +154,10 @@ def _drawn_means(scores: NDArray[np.float64], clips: Sequence[str], rng: np.rand
 def markdown(found: Comparison, about: Mapping[str, Any]) -> str:
     """All gates side by side, then each by itself with the claims judged, and how it was made."""
     first = found.tables[0]
-    lines = [f"{len(first.clips)} clips. " + "; ".join(f"{name} {value}" for name, value in about.items()) + ".", ""]
+    lines = [
+        f"{len(first.clips)} clips. " + "; ".join(f"{name} {_told(value)}" for name, value in about.items()) + ".",
+        "",
+    ]
     for measure in first.measures:
         columns = found.columns(measure)
         lines += [f"## {UNITS.get(measure, measure)}", "", f"| fault | {' | '.join(columns)} |"]
@@ -165,6 +168,10 @@ def markdown(found: Comparison, about: Mapping[str, Any]) -> str:
     for table in found.tables:
         lines += [f"# Gate: {table.gate}", "", *_alone(table)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _told(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _alone(table: Table) -> list[str]:

@@ -41,7 +41,7 @@ class Generate:
         at_least(1, count=self.count)
         thresholds = check_gates(self.gates, self.judging.condition)
         paths, model = find_clips(self.clips), self.model.load()
-        settings = self.judging.gating(model, self.model.model, needed=thresholds)
+        settings = self.judging.gating(model, self.judging.known(self.model.model, thresholds))
 
         def work(path: Path, stem: Path) -> dict[str, object]:
             return generate_clip(path, stem, self.model.size, model, settings, self.gates, self.count, self.seed)

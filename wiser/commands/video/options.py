@@ -12,6 +12,7 @@ import tyro
 from wiser.extras import install_hint
 
 if TYPE_CHECKING:
+    from wiser.guard import Calibration
     from wiser.video.gate import Gating
     from wiser.video.predictor import Predictor
 
@@ -90,14 +91,21 @@ class Judging:
     calibration: Path | None = None
     """What `wiser video calibrate` wrote, unless it lies beside the model's weights."""
 
-    def gating(self, model: Predictor, name: str, needed: bool) -> Gating:
-        """Settings of the gate; without `needed` (no gate has thresholds to ask for) nothing is looked for."""
-        from wiser.video.calibration import find_calibration, gating
+    def known(self, name: str, needed: bool) -> Calibration | None:
+        """Where thresholds are looked up; None without `needed` (no gate has any), and where both are given."""
+        from wiser.video.calibration import find_calibration
+
+        if not needed or (self.calibration is None and None not in (self.tau, self.tau_denoised)):
+            return None
+        return find_calibration(self.calibration, name)
+
+    def gating(self, model: Predictor, known: Calibration | None) -> Gating:
+        """Settings of the gate."""
+        from wiser.video.calibration import gating
         from wiser.video.gate import Gating
 
         given = {name: tau for name in ("tau", "tau_denoised") if (tau := getattr(self, name)) is not None}
-        if not needed or (len(given) == 2 and self.calibration is None):
+        if known is None:
             return Gating(**{"tau": 0.0, "tau_denoised": 0.0, **given}, frames=self.frames, condition=self.condition,
                           sigma=self.sigma, k=self.k)  # fmt: skip
-        known = find_calibration(self.calibration, name)
         return replace(gating(model, known, self.frames, self.condition, self.sigma, self.k), **given)
