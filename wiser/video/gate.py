@@ -43,10 +43,8 @@ class Gating:
     transitions: Transitions = "paper"
     """State machine: the paper's, or `keep`, in which the context is never reset."""
     usual: tuple[tuple[float, float], ...] = ()
-    """Of the gate `witnesses`: mean and standard deviation on clean frames of the logarithm of M, then of those of the
-    errors of what is foretold 1, 2, ... frames ahead."""
-    k: float = 3.0
-    """Of the gate `witnesses`: how many standard deviations from these are unusual."""
+    """Of the gate `witnesses`: between which low and high quantile clean frames lie by M, then by the errors of what is
+    foretold 1, 2, ... frames ahead."""
 
     def __post_init__(self) -> None:
         at_least(1, condition=self.condition)

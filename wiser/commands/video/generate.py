@@ -12,7 +12,7 @@ from wiser.commands.video.options import Clips, Judging, Model
 
 @dataclass(frozen=True)
 class Generate:
-    """Generate what comes after videos, from as many frames with a gate as without one.
+    """Generate what comes after videos, with gates and without.
 
     Writes a video for each gate, a contact sheet, a replay page with a lane for each, and a note.
     """

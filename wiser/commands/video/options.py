@@ -79,11 +79,11 @@ class Judging:
     frames: int = 5
     """How many of the last frames are judged."""
     condition: Literal[1, 5] = 5
-    """How many frames the model goes on from, with and without a gate."""
+    """How many frames the model goes on from, with and without a gate, where so many are there."""
     sigma: float = 0.3
     """Strength of the noise of D, between 0 and 1."""
     k: float = 3.0
-    """Thresholds lie this many standard deviations above the mean of clean frames."""
+    """Thresholds of M lie this many standard deviations above the mean of clean frames; the gate witnesses has none."""
     tau: float | None = None
     """Threshold of M(x), instead of the calibrated one."""
     tau_denoised: float | None = None
@@ -107,5 +107,5 @@ class Judging:
         given = {name: tau for name in ("tau", "tau_denoised") if (tau := getattr(self, name)) is not None}
         if known is None:
             return Gating(**{"tau": 0.0, "tau_denoised": 0.0, **given}, frames=self.frames, condition=self.condition,
-                          sigma=self.sigma, k=self.k)  # fmt: skip
+                          sigma=self.sigma)  # fmt: skip
         return replace(gating(model, known, self.frames, self.condition, self.sigma, self.k), **given)
