@@ -61,9 +61,35 @@ def test_other_settings_other_bytes_and_lost_files_are_done_again(clips, tmp_pat
     assert again({"sigma": 0.2}) == ["a.npy", "b.npy", "c.npy"]
 
 
-def test_the_note_beside_a_clip_is_read_if_there_is_one(tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps({"fault": "glare"}))
-    assert beside(tmp_path / "a.mp4") == {"fault": "glare"}
-    assert beside(tmp_path / "b.mp4") == {}
-    (tmp_path / "b.json").write_text("[1")
-    assert beside(tmp_path / "b.mp4") == {}
+def test_the_note_of_what_was_made_here_is_found(tmp_path):
+    note = {"fault": "glare", "files": ["a.mp4", "a.paper.mp4", "a.v2.none.mp4"]}
+    (tmp_path / "a.json").write_text(json.dumps(note))
+    (tmp_path / "a.v2.json").write_text(json.dumps(note))
+    for name in ("a.mp4", "a.paper.mp4", "a.v2.none.mp4"):
+        assert beside(tmp_path / name) == note
+    assert beside(tmp_path / "a.npy") == beside(tmp_path / "b.mp4") == {}  # lies there, and was not made with it
+    for other in ("[1", "[]", '{"files": 3}', "{}"):
+        (tmp_path / "b.json").write_text(other)
+        assert beside(tmp_path / "b.mp4") == {}
+
+
+def test_what_a_note_says_anew_is_heard(clips, tmp_path):
+    """The same bytes may be broken elsewhere, or go on after more frames."""
+    notes = [{"files": ["b.npy"], "after": after} for after in (8, 9)]
+    done = []
+    for note in (notes[0], notes[0], notes[1]):
+        (tmp_path / "b.json").write_text(json.dumps(note))
+        worker = Worker()
+        over_clips("work", clips, tmp_path / "out", {}, worker)
+        done.append(worker.done)
+    assert done == [["a.npy", "b.npy", "c.npy"], [], ["b.npy"]]
+
+
+def test_clips_are_not_written_over(clips, tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path)
+    for out in (tmp_path, tmp_path / "a" / "..", tmp_path / "linked"):
+        worker = Worker()
+        with pytest.raises(ValueError, match="choose another one to write to"):
+            over_clips("work", clips, out, {}, worker)
+        assert worker.done == []

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from tests.video.worlds import moving_blob
 from wiser.guard import Calibration, CalibrationError
-from wiser.video.calibration import DENOISED, SCORE, calibrate, find_calibration, gating, thresholds
+from wiser.video.calibration import DENOISED, FORETOLD, SCORE, calibrate, find_calibration, gating, thresholds
 from wiser.video.gate import Seen, denoised, frame_score
 from wiser.video.plain import CopyLast, Linear
 from wiser.video.predictor import unit
@@ -28,6 +29,22 @@ def test_it_measures_frames_that_are_evenly_spaced_and_their_denoised_ones():
     assert thresholds(found, MODEL, 0.2, k=4.0)[1] == pytest.approx(np.mean(mended) + 4 * np.std(mended))
 
 
+def test_what_is_foretold_is_kept_as_quantiles_of_errors():
+    """Of every frame that is followed by enough others, by NumPy."""
+    clips = [unit(moving_blob(40, seed)) for seed in (20, 21)]
+    found = calibrate(MODEL, [moving_blob(40, seed) for seed in (20, 21)], frames=40)
+    for lead in (1, 4):
+        ahead = [
+            (MODEL.follow(clip[index], lead, torch.Generator())[-1], clip[index + lead])
+            for clip in clips
+            for index in range(1, 40 - lead)
+        ]
+        errors = [float((made - true).double().square().mean()) for made, true in ahead]
+        assert found.stats(f"{FORETOLD}/{lead}").count == len(errors)
+        ends = np.quantile(errors, 0.005) / 1.1, np.quantile(errors, 0.995) * 1.1
+        assert gating(MODEL, found).usual[lead] == pytest.approx(ends, rel=1e-4)
+
+
 def test_it_is_kept_as_json_and_found_beside_the_weights(tmp_path):
     found = calibrate(MODEL, CLIPS, frames=2)
     found.save(tmp_path)
@@ -45,5 +62,8 @@ def test_with_other_weights_or_settings_it_is_refused():
         thresholds(found, MODEL, sigma=0.2)
     with pytest.raises(CalibrationError, match="components was 6 and is 3"):
         thresholds(found, Linear.fit(CLIPS, components=3), sigma=0.3)
+    old = replace(found, about={name: value for name, value in found.about.items() if name != "format"})
+    with pytest.raises(CalibrationError, match=r"format was None and is 2\. Calibrate again"):
+        gating(MODEL, old)
     with pytest.raises(CalibrationError, match="other weights"):
         thresholds(replace(found, weights="others"), CopyLast(), sigma=0.3)

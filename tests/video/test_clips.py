@@ -24,6 +24,9 @@ def test_an_array_comes_back_to_the_byte(tmp_path):
     frames = moving_blob(4, 1)
     np.save(tmp_path / "a.npy", frames)
     assert np.array_equal(read_clip(tmp_path / "a.npy").frames, frames)
+    write_clip(tmp_path / "b.npy", frames[:, :15], Fraction(16))  # odd sides too
+    assert np.array_equal(np.load(tmp_path / "b.npy"), frames[:, :15])
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npy", "b.npy"}
 
 
 def test_frames_are_resized(tmp_path):

@@ -108,8 +108,16 @@ def test_all_frames_that_are_given_condition_the_rollout(monkeypatch):
     model.rollout(frame()[None], 2, draws_of("test", 0))
     told = [(call["video"].shape[2], call["num_latent_conditional_frames"], call["num_frames"]) for call in asked]
     assert told == [(5, 2, 9), (5, 2, 9), (1, 1, 5)]
-    with pytest.raises(ValueError, match="1 or 5 frames, got 3"):
-        model.rollout(torch.stack([frame()] * 3), 1, draws_of("test", 0))
+
+
+@pytest.mark.parametrize(("given", "taken"), [(1, 1), (2, 1), (4, 1), (5, 5), (7, 5)])
+def test_of_fewer_than_five_frames_the_last_alone_is_gone_on_from(monkeypatch, given, taken):
+    asked: list[torch.Tensor] = []
+    model, frames = cosmos(), torch.stack([frame(seed) for seed in range(given)])
+    generate = model._generate
+    monkeypatch.setattr(model, "_generate", lambda known, *rest: asked.append(known) or generate(known, *rest))
+    model.rollout(frames, 2, draws_of("test", 0))
+    assert torch.equal(asked[0], frames[given - taken :])
 
 
 def test_guidance_is_for_generations_alone():

@@ -19,7 +19,7 @@ SCORES = {CLEAN: 0.0, ALSO: 0.0, LIGHT: 0.04, HEAVY: 0.09, MENDED: 0.0, BOTCHED:
 REPAIRED = {LIGHT: MENDED, HEAVY: BOTCHED}
 SETTINGS = {"tau": 0.01, "tau_denoised": 0.001}
 
-# frames -> what stands for each, its mode, where the context is reset, and what five frames the model goes on from
+# frames -> what stands for each, its mode, where the context is reset, and what the model goes on from
 STORIES = {
     "all clean": (
         (CLEAN, CLEAN, ALSO, CLEAN, ALSO), (CLEAN, CLEAN, ALSO, CLEAN, ALSO), "GGGGG", "",
@@ -35,15 +35,15 @@ STORIES = {
     ),
     "back from predictions the context begins anew": (
         (CLEAN, HEAVY, HEAVY, ALSO, CLEAN), (CLEAN, 0.201, 0.202, ALSO, CLEAN), "GPPGG", "3",
-        (ALSO, ALSO, ALSO, ALSO, CLEAN),
+        (ALSO, CLEAN),
     ),
     "back by a denoised frame too": (
         (CLEAN, HEAVY, LIGHT, CLEAN, HEAVY), (CLEAN, 0.201, MENDED, CLEAN, 0.201), "GPDGP", "2",
-        (MENDED, MENDED, MENDED, CLEAN, 0.201),
+        (MENDED, CLEAN, 0.201),
     ),
     "nothing to predict from at first": (
         (HEAVY, HEAVY, ALSO, HEAVY, CLEAN), (ALSO, ALSO, ALSO, 0.801, CLEAN), "PPGPG", "24",
-        (CLEAN, CLEAN, CLEAN, CLEAN, CLEAN),
+        (CLEAN,),
     ),
 }  # fmt: skip
 LETTERS = {"G": Mode.GROUNDED, "D": Mode.DENOISED, "P": Mode.PREDICTIVE}
@@ -76,16 +76,28 @@ def test_without_a_denoiser_what_is_not_clean_is_predicted():
 def test_frames_rejected_in_a_row_come_from_one_generation():
     model = Scripted(SCORES, REPAIRED)
     gate(plain_clip(CLEAN, ALSO, HEAVY, HEAVY, CLEAN, HEAVY), model, Gating(**SETTINGS, frames=6), seed=0)
-    assert model.rollouts == [([CLEAN, CLEAN, CLEAN, CLEAN, ALSO], 4), ([CLEAN] * 5, 1)]
+    assert model.rollouts == [([CLEAN, ALSO], 4), ([CLEAN], 1)]
 
 
-def test_if_none_is_accepted_the_least_bad_is_gone_on_from_and_said_so():
+def test_if_none_is_accepted_the_least_bad_is_gone_on_from_to_the_end_and_said_so():
     scores = {HEAVY: 0.09, BOTCHED: 0.02, LIGHT: 0.04, MENDED: 0.005}  # beyond their thresholds: 9, 20, 4 and 5 times
-    found = gate(plain_clip(HEAVY, LIGHT, HEAVY), Scripted(scores, REPAIRED), Gating(**SETTINGS), seed=0)
-    assert found.modes == [Mode.PREDICTIVE, Mode.FALLBACK, Mode.PREDICTIVE]
-    assert [grey(frame) for frame in found.context] == [LIGHT] * 5
+    model = Scripted(scores, REPAIRED)
+    found = gate(plain_clip(HEAVY, LIGHT, HEAVY, HEAVY), model, Gating(**SETTINGS), seed=0)
+    assert found.modes == [Mode.PREDICTIVE, Mode.FALLBACK, Mode.PREDICTIVE, Mode.PREDICTIVE]
+    assert [grey(frame) for frame in found.window] == [LIGHT, LIGHT, 0.401, 0.402]
+    assert [grey(frame) for frame in found.context] == [LIGHT, 0.401, 0.402]
+    assert model.rollouts == [([LIGHT], 2)]
     assert "least bad" in repr(found.verdicts[1])
-    assert "nothing to predict from" in repr(found.verdicts[0])
+    assert ["nothing to predict from" in repr(verdict) for verdict in found.verdicts] == [True, False, False, False]
+    assert [verdict.blind_steps for verdict in found.verdicts] == [1, 2, 3, 4]
+
+
+def test_the_last_frame_may_be_the_least_bad():
+    model = Scripted({HEAVY: 0.09, BOTCHED: 0.02, LIGHT: 0.04, MENDED: 0.005}, REPAIRED)
+    found = gate(plain_clip(HEAVY, HEAVY, LIGHT), model, Gating(**SETTINGS, condition=1), seed=0)
+    assert [grey(frame) for frame in found.context] == [LIGHT]
+    assert [grey(frame) for frame in found.window] == [LIGHT] * 3
+    assert model.rollouts == []
 
 
 def test_a_verdict_reads_as_a_line():
@@ -99,13 +111,15 @@ def test_a_verdict_reads_as_a_line():
     ]
 
 
-@pytest.mark.parametrize("condition", [1, 5])
-def test_as_many_frames_condition_the_model_with_and_without_a_gate(condition):
-    settings = Gating(**SETTINGS, condition=condition)
-    for frames in ((CLEAN, HEAVY), (CLEAN,) * 7, (HEAVY,) * 5):
-        clip = plain_clip(*frames)
-        gated = gate(clip, Scripted(SCORES, REPAIRED), settings, seed=0)
-        assert len(gated.context) == len(ungated(clip, condition)) == condition
+@pytest.mark.parametrize(("frames", "condition", "gated", "base"), [
+    ((CLEAN,) * 7, 5, 5, 5), ((CLEAN,) * 7, 1, 1, 1), ((CLEAN, HEAVY), 5, 2, 2), ((CLEAN, HEAVY), 1, 1, 1),
+    ((CLEAN, CLEAN, CLEAN, HEAVY, CLEAN, CLEAN), 5, 2, 5), ((HEAVY, CLEAN) * 4, 1, 1, 1),
+])  # fmt: skip
+def test_the_context_holds_the_frames_that_are_there_and_no_copies(frames, condition, gated, base):
+    """As many as without a gate, but for what a reset takes away."""
+    settings, clip = Gating(**SETTINGS, condition=condition), plain_clip(*frames)
+    assert len(gate(clip, Scripted(SCORES, REPAIRED), settings, seed=0).context) == gated
+    assert torch.equal(ungated(clip, condition), unit(clip[len(clip) - base :]))
 
 
 @cache

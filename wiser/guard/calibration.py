@@ -17,7 +17,7 @@ from wiser.files import write_atomic
 FILE = "calibration.json"
 VERSION = 3
 OLD_VERSIONS = (1, 2)  # 1 had first frames among the others; 2 is as 3, but had to have the levels of today
-LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
+LEVELS = (0.0, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
 
 
 class CalibrationError(ValueError):

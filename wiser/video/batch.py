@@ -23,8 +23,9 @@ def over_clips(
 ) -> list[dict[str, Any]]:
     """Do work on each clip into a folder; notes of all, whether they were done now or before.
 
-    What was made of the same bytes with the same settings is not made again; of other ones it is.
+    What was made of the same bytes, with the same note beside them and the same settings, is not made again.
     """
+    _check_apart(clips, out)
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     notes, console = [], Console(stderr=True)
@@ -43,12 +44,15 @@ def over_clips(
 
 
 def beside(clip: Path) -> dict[str, Any]:
-    """The note that lies beside a clip, if it was made here; empty otherwise."""
-    try:
-        note = json.loads(_note(clip.with_suffix("")).read_text())
-    except (OSError, ValueError):
-        return {}
-    return note if isinstance(note, dict) else {}
+    """The note that a clip was made with, if it was made here; empty otherwise. Of `a.paper.mp4` it is `a.json`."""
+    for stem in (clip.stem, clip.stem.rpartition(".")[0]):
+        try:
+            note: dict[str, Any] = json.loads(clip.with_name(f"{stem}.json").read_text())
+            if clip.name in note["files"]:
+                return note
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return {}
 
 
 def counted(notes: Sequence[Mapping[str, Any]], out: Path) -> str:
@@ -56,12 +60,18 @@ def counted(notes: Sequence[Mapping[str, Any]], out: Path) -> str:
     return f"{len(notes)} {'clip' if len(notes) == 1 else 'clips'}: {out}"
 
 
+def _check_apart(clips: Sequence[Path], out: Path) -> None:
+    """Raise where what is made would lie among the clips, and replace them or the notes beside them."""
+    if any(clip.parent.resolve() == out.resolve() for clip in clips):
+        raise ValueError(f"{out} is the folder of the clips themselves: choose another one to write to")
+
+
 def _note(stem: Path) -> Path:
     return stem.with_name(f"{stem.name}.json")
 
 
 def _key(clip: Path, settings: Mapping[str, Any]) -> str:
-    told = json.dumps(settings, sort_keys=True, default=str)
+    told = json.dumps([settings, beside(clip)], sort_keys=True, default=str)
     return hashlib.sha256(told.encode() + hashlib.sha256(clip.read_bytes()).digest()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Thresholds of the gate: what M is on clean frames, mean + k standard deviations, kept as the guard keeps its own."""
+"""Thresholds of the gates: what clean frames are by M and by what is foretold, kept as the guard keeps its own."""
 
 from __future__ import annotations
 
@@ -17,10 +17,15 @@ from wiser.video.predictor import Pixels, Predictor, unit
 from wiser.video.witnesses import LEADS, foretelling
 
 SCORE, DENOISED, FORETOLD = "next_frame", "next_frame/denoised", "foretold"
-LEAST_SPREAD = 1e-3
-"""Standard deviation of logarithms that counts as none: what is always the same is unusual when it changes at all."""
+FORMAT = 2
+"""Of what is measured: of what is foretold 1 had logarithms."""
+RARE = 0.005
+"""Share of clean frames that are unusual, to either side."""
+SLACK = 1.1
+"""Factor on what is usual, to either side: clean frames that were not measured lie a little further out."""
 K = 3.0
-"""Standard deviations. The paper names none for its video model; five, its choice for agents, lets faint glare pass."""
+"""Standard deviations, of the gates that ask M alone. The paper names none for its video model; five, its choice for
+agents, lets faint glare pass."""
 
 
 def calibrate(
@@ -62,9 +67,10 @@ def thresholds(calibration: Calibration, model: Predictor, sigma: float, k: floa
 
 
 def usual(calibration: Calibration) -> tuple[tuple[float, float], ...]:
-    """What the gate `witnesses` asks: mean and spread of logarithms, of M and then for each lead that was measured."""
-    known = [calibration.scores.get(f"{FORETOLD}/{lead}") for lead in range(1 + LEADS)]
-    return tuple((found.mean, max(found.std, LEAST_SPREAD)) for found in takewhile(bool, known) if found)
+    """What the gate `witnesses` asks: between which quantiles clean frames lie, by M and then by each lead measured."""
+    names = takewhile(calibration.scores.__contains__, (f"{FORETOLD}/{lead}" for lead in range(1 + LEADS)))
+    ends = [(calibration.quantile(name, RARE), calibration.quantile(name, 1.0 - RARE)) for name in names]
+    return tuple((low / SLACK, high * SLACK) for low, high in ends)
 
 
 def check_fit(calibration: Calibration, model: Predictor, sigma: float) -> None:
@@ -85,7 +91,7 @@ def gating(
 ) -> Gating:
     """Settings of a gate with calibrated thresholds."""
     tau, tau_denoised = thresholds(calibration, model, sigma, k)
-    return Gating(tau, tau_denoised, frames, condition, sigma, usual=usual(calibration), k=k)
+    return Gating(tau, tau_denoised, frames, condition, sigma, usual=usual(calibration))
 
 
 def find_calibration(named: Path | None, model: str) -> Calibration:
@@ -100,5 +106,5 @@ def find_calibration(named: Path | None, model: str) -> Calibration:
 
 
 def _conditions(model: Predictor, sigma: float) -> dict[str, Any]:
-    """What M depends on besides weights and frames."""
-    return {"sigma": sigma, **model.about}
+    """What was measured, and what it depends on besides weights and frames."""
+    return {"format": FORMAT, "sigma": sigma, **model.about}

@@ -54,7 +54,11 @@ def read_clip(path: Path, size: tuple[int, int] | None = None) -> Clip:
 
 
 def write_clip(path: Path, frames: Pixels, rate: Fraction) -> Path:
-    """Write an mp4 that browsers play; `path` is replaced at once or not."""
+    """Write an mp4 that browsers play, or an array where `path` ends in .npy; it is replaced at once or not."""
+    if path.suffix == ".npy":
+        with replacing(path) as temporary:
+            np.save(temporary, frames)
+        return path
     height, width = frames.shape[1:3]
     if height % 2 or width % 2:
         raise ValueError(f"an mp4 has even sides, got {height} x {width}")

@@ -9,7 +9,7 @@ predictions, until a frame is accepted again and the context begins anew with th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,16 +37,14 @@ class Gating:
     frames: int = 5
     """How many of the last frames are judged, as the authors' code has it."""
     condition: int = 5
-    """How many frames the model goes on from: 1 or 5 for Cosmos. Without a gate it would be as many."""
+    """How many frames the model goes on from, where so many are there: 1 or 5 for Cosmos. Without a gate likewise."""
     sigma: float | None = 0.3
     """Strength of the noise of D, in (0, 1); None = no D: what is not clean is rejected."""
     transitions: Transitions = "paper"
     """State machine: the paper's, or `keep`, in which the context is never reset."""
     usual: tuple[tuple[float, float], ...] = ()
-    """Of the gate `witnesses`: mean and standard deviation on clean frames of the logarithm of M, then of those of the
-    errors of what is foretold 1, 2, ... frames ahead."""
-    k: float = 3.0
-    """Of the gate `witnesses`: how many standard deviations from these are unusual."""
+    """Of the gate `witnesses`: between which low and high quantile clean frames lie by M, then by the errors of what is
+    foretold 1, 2, ... frames ahead."""
 
     def __post_init__(self) -> None:
         at_least(1, condition=self.condition)
@@ -64,7 +62,7 @@ class Gated:
     """What the gate made of a video."""
 
     context: Tensor
-    """(condition, H, W, 3) to go on from. A context that is shorter has its first frame repeated before it."""
+    """(n, H, W, 3) to go on from: the last `condition` frames, or fewer, if no more are there since the last reset."""
     window: Tensor
     """(N, H, W, 3): what stands in the place of each frame that was judged."""
     verdicts: tuple[Verdict, ...]
@@ -128,30 +126,41 @@ class _Walk:
         self.context: deque[Tensor] = deque(maxlen=settings.condition)
         self.ahead: list[Tensor] = []
         self.places: list[Tensor | None] = []  # what stands for each frame; None = nothing to predict from yet
-        self.verdicts: list[Verdict] = []
+        self.passages: list[tuple[Passage[Seen], int]] = []  # with the frames since one was accepted
         self.least: tuple[float, int, Tensor] | None = None  # of all candidates: how far beyond tau, which frame, what
 
     def step(self, seen: Seen) -> None:
         """Judge one frame."""
         passage = self.gate.judge(seen, BEGIN, USABLE)
         self._remember_least(seen, passage)
-        taken = self._take(seen, passage)
-        blind = 0 if passage.accepted else (self.verdicts[-1].blind_steps if self.verdicts else 0) + 1
-        self.verdicts.append(
-            verdict_on(passage, self.settings.tau, self.settings.tau_denoised, blind, taken is not None, self.name)
-        )
-        self.places.append(taken)
+        blind = 0 if passage.accepted else (self.passages[-1][1] if self.passages else 0) + 1
+        self.passages.append((passage, blind))
+        self.places.append(self._take(seen, passage))
 
     def gated(self, start: int) -> Gated:
         """What it came to; if no frame was accepted at all, the least bad candidate is gone on from."""
-        if not self.context:
-            assert self.least is not None
-            _, index, frame = self.least
-            self.context.append(frame)
-            self.verdicts[index - start] = least_bad(self.verdicts[index - start])
-        first = next((place for place in self.places if place is not None), self.context[0])
+        fallen = None if self.context else self._fall_back(start)
+        told = zip(self.passages, self.places, strict=True)
+        verdicts = [self._verdict(passage, blind, place is not None) for (passage, blind), place in told]
+        if fallen is not None:
+            verdicts[fallen] = least_bad(verdicts[fallen])
+        first = next(place for place in self.places if place is not None)
         window = torch.stack([first if place is None else place for place in self.places])  # (N, H, W, 3)
-        return Gated(padded(self.context, self.settings.condition), window, tuple(self.verdicts), start)
+        return Gated(torch.stack(list(self.context)), window, tuple(verdicts), start)
+
+    def _fall_back(self, start: int) -> int:
+        """Go on from the least bad candidate to the end of the window; its place there."""
+        assert self.least is not None
+        _, index, frame = self.least
+        later = self.end - 1 - index
+        draws = draws_of("video/predict", self.seed, index + 1)
+        ahead = list(self.model.rollout(frame[None], later, draws)) if later else []
+        self.places[index - start :] = [frame, *ahead]
+        self.context.extend([frame, *ahead])
+        return index - start
+
+    def _verdict(self, passage: Passage[Seen], blind: int, stands: bool) -> Verdict:
+        return verdict_on(passage, self.settings.tau, self.settings.tau_denoised, blind, stands, self.name)
 
     def _take(self, seen: Seen, passage: Passage[Seen]) -> Tensor | None:
         """The frame that joins the context, if there is one."""
@@ -166,8 +175,8 @@ class _Walk:
         if not self.context:
             return None
         if not self.ahead:  # one generation for all frames that may be rejected in a row
-            frames = padded(self.context, self.settings.condition)
             draws = draws_of("video/predict", self.seed, seen.index)
+            frames = torch.stack(list(self.context))  # (n, H, W, 3)
             self.ahead = list(self.model.rollout(frames, self.end - seen.index, draws))
         self.context.append(self.ahead.pop(0))
         return self.context[-1]
@@ -182,12 +191,6 @@ class _Walk:
                 self.least = beyond, candidate.index, candidate.frame
 
 
-def padded(context: Sequence[Tensor], count: int) -> Tensor:
-    """The last `count` frames (count, H, W, 3), the first of them repeated where there are fewer."""
-    frames = list(context)[-count:]
-    return torch.stack([frames[0]] * (count - len(frames)) + frames)
-
-
 def ungated(clip: Pixels, condition: int) -> Tensor:
-    """What a model goes on from without a gate: the last frames as they are, (condition, H, W, 3)."""
-    return padded(list(unit(clip[-condition:])), condition)
+    """What a model goes on from without a gate: the last frames as they are, (condition, H, W, 3) or fewer."""
+    return unit(clip[-condition:])

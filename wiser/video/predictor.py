@@ -42,7 +42,7 @@ class Predictor(Protocol):
         """D: encode a frame (H, W, 3), add noise of strength sigma in (0, 1), run the diffusion back, decode."""
 
     def rollout(self, frames: Tensor, count: int, draws: Draws) -> Tensor:
-        """The next `count` frames (count, H, W, 3) after these (T, H, W, 3)."""
+        """The next `count` frames (count, H, W, 3) after these (T, H, W, 3), T >= 1, as many as are there."""
 
 
 @runtime_checkable

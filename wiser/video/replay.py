@@ -14,7 +14,7 @@ from wiser.guard import Mode
 from wiser.record import About, Recorder, Recording
 from wiser.video.gate import Gated
 from wiser.video.predictor import Pixels, pixels
-from wiser.video.verdicts import SENSOR, imagined
+from wiser.video.verdicts import SENSOR, believed, imagined
 from wiser.worldmodel.protocol import Sensor
 
 WIDTH = 256
@@ -39,18 +39,23 @@ def record(
 ) -> Recording:
     """Frame by frame what was observed and what the gate said of it; the view is what the model goes on from, or makes.
 
+    Lanes begin together: where one gate judges fewer frames than another, the first are shown as they are.
+
     broken: (T,) the truth, if it is known, and the name of the fault.
     """
     shown = _small(clip)
+    begin = min(outcome.gated.start for outcome in outcomes.values())
     recorder = Recorder([Sensor(SENSOR, shown.shape[1:])], list(outcomes), about)
     for name, outcome in outcomes.items():
         window, gated = _small(pixels(outcome.gated.window)), outcome.gated
+        unjudged = gated.start - begin
+        views = [*shown[begin : gated.start], *window]
         predicted = 0
-        for place, verdict in enumerate(gated.verdicts):
-            index = gated.start + place
+        for place, verdict in enumerate([*[believed()] * unjudged, *gated.verdicts]):
+            index = begin + place
             truth = {SENSOR: (fault, 1.0)} if broken is not None and broken[index] else {}
             predicted += verdict.mode in (Mode.PREDICTIVE, Mode.FALLBACK)
-            recorder.add(name, {SENSOR: shown[index]}, verdict, measure=predicted, broken=truth, view=window[place])
+            recorder.add(name, {SENSOR: shown[index]}, verdict, measure=predicted, broken=truth, view=views[place])
         blind = gated.verdicts[-1].blind_steps
         for step, frame in enumerate([] if outcome.generated is None else _small(pixels(outcome.generated))):
             recorder.add(name, {}, imagined(blind + step + 1), measure=predicted + step + 1, view=frame)

@@ -15,6 +15,7 @@ import numpy as np
 
 from wiser.files import write_atomic
 from wiser.modules import import_from_here
+from wiser.video.batch import beside
 from wiser.video.clips import SUFFIXES, read_clip
 from wiser.video.predictor import Pixels
 from wiser.video.quality import continuation_errors
@@ -110,13 +111,23 @@ def _stamps(path: Path | None) -> list[str]:
 
 
 def _against(frames: Pixels, path: Path, truth: Path) -> dict[str, float]:
-    """How like the truth a video is, frame by frame as far as both go."""
-    file = truth
-    if truth.is_dir():
-        name = path.name.removesuffix(path.suffix)
-        stems = (name, name.rpartition(".")[0])  # of `clip.paper.mp4` the truth is `clip.mp4`
-        there = [truth / f"{stem}{suffix}" for stem in stems for suffix in SUFFIXES if stem]
-        file = next((candidate for candidate in there if candidate.is_file()), there[0])
-    expected = read_clip(file, (frames.shape[1], frames.shape[2])).frames
-    count = min(len(frames), len(expected))
-    return continuation_errors(frames[:count], expected[:count])
+    """How like the truth a video is, frame by frame as far as both go; a generated one begins where its note says."""
+    file, after = _counterpart(path, truth), beside(path).get("after", 0)
+    whole = read_clip(file, (frames.shape[1], frames.shape[2])).frames
+    if after >= len(whole):
+        raise ValueError(
+            f"{path.name} goes on after {after} frames, and {file} has {len(whole)}: let `wiser video corrupt --given` "
+            "leave some out, or name a longer truth"
+        )
+    count = min(len(frames), len(whole) - after)
+    return continuation_errors(frames[:count], whole[after : after + count])
+
+
+def _counterpart(path: Path, truth: Path) -> Path:
+    """The true video of this one: of `clip.paper.mp4` it is `clip.mp4`."""
+    if not truth.is_dir():
+        return truth
+    name = path.name.removesuffix(path.suffix)
+    stems = (name, name.rpartition(".")[0])
+    there = [truth / f"{stem}{suffix}" for stem in stems for suffix in SUFFIXES if stem]
+    return next((candidate for candidate in there if candidate.is_file()), there[0])

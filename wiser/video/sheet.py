@@ -28,9 +28,9 @@ MARKS = {
 def draw_sheet(
     clip: Pixels, outcomes: Mapping[str, Outcome], title: str, path: Path, broken: NDArray[np.bool_] | None = None
 ) -> Path:
-    """A PNG: a column for each frame that was judged; then what was generated, as many evenly spaced frames of it."""
-    first = next(iter(outcomes.values())).gated
-    start, count = first.start, len(first.verdicts)
+    """A PNG: a column for each frame that any gate judged; then what was generated, evenly spaced frames of it."""
+    start = min(outcome.gated.start for outcome in outcomes.values())
+    count = len(clip) - start
     tall = round(TILE * clip.shape[1] / clip.shape[2])
     rows = 1 + len(outcomes) + sum(outcome.generated is not None for outcome in outcomes.values())
     size = (LABEL + count * (TILE + GAP), HEAD + rows * (tall + CAPTION))
@@ -42,7 +42,7 @@ def draw_sheet(
     for place in range(count):
         row.tile(clip[start + place], HAZARD if harmed[start + place] else CARD, f"frame {start + place}", "")
     for name, outcome in outcomes.items():
-        row = row.below(name)
+        row = row.below(name, outcome.gated.start - start)
         for frame, verdict in zip(pixels(outcome.gated.window), outcome.gated.verdicts, strict=True):
             colour, word = MARKS[Mode(verdict.mode)]
             row.tile(frame, colour, word, _scores(verdict))
@@ -59,13 +59,13 @@ def draw_sheet(
 class _Row:
     """Tiles from left to right."""
 
-    def __init__(self, image: Image.Image, pen: Drawing, top: int, tall: int, label: str) -> None:
-        self.image, self.pen, self.top, self.tall, self.x = image, pen, top, tall, LABEL
+    def __init__(self, image: Image.Image, pen: Drawing, top: int, tall: int, label: str, column: int = 0) -> None:
+        self.image, self.pen, self.top, self.tall, self.x = image, pen, top, tall, LABEL + column * (TILE + GAP)
         text(pen, fitted(label, 13, LABEL - 12), 8, top + tall // 2 - 8, 13, INK)
 
-    def below(self, label: str) -> _Row:
-        """The next row."""
-        return _Row(self.image, self.pen, self.top + self.tall + CAPTION, self.tall, label)
+    def below(self, label: str, column: int = 0) -> _Row:
+        """The next row, with the first of its tiles in a column."""
+        return _Row(self.image, self.pen, self.top + self.tall + CAPTION, self.tall, label, column)
 
     def tile(self, frame: Pixels, colour: str, word: str, note: str) -> None:
         """A picture with a frame, a word and a note."""

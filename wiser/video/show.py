@@ -42,7 +42,7 @@ def generate_clip(
     count: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Generate what comes after a clip: a video for each gate."""
+    """Generate what comes after a clip: a video for each gate. The note says after how many frames."""
     clip = read_clip(path, size)
     outcomes, files = {}, []
     for name in gates:
@@ -51,7 +51,8 @@ def generate_clip(
         outcomes[name] = Outcome(gated, made)
         files.append(write_clip(stem.with_name(f"{stem.name}.{name}.mp4"), pixels(made), clip.rate).name)
     shown = _show(path, stem, clip, outcomes, model)
-    return {"files": [*files, *shown], "gates": {name: said(outcome.gated) for name, outcome in outcomes.items()}}
+    verdicts = {name: said(outcome.gated) for name, outcome in outcomes.items()}
+    return {"files": [*files, *shown], "after": len(clip.frames), "gates": verdicts}
 
 
 def said(gated: Gated) -> list[dict[str, Any]]:

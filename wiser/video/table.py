@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from wiser import seeds
-from wiser.evaluate.statistics import Estimate, mean, paired_difference
+from wiser.evaluate.statistics import RESAMPLES, Estimate, mean, paired_difference
 from wiser.files import write_atomic
 from wiser.guard import Mode
 from wiser.report.style import house_style, legend, looks, panels, save
@@ -20,6 +22,10 @@ from wiser.video.trials import CLEAN, Trial
 
 UNITS = {"psnr": "PSNR, dB", "ssim": "SSIM"}
 TRIALS, TABLE, FIGURE = "trials.csv", "table.md", "video"
+ABREAST = 3
+"""Panels of the figure; the next ones stand below."""
+SELDOM = 0.05
+"""What is so seldom on one level is not one level."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,23 @@ class Row:
     def better(self) -> bool:
         """Whether the interval of the difference lies above 0."""
         return self.difference.low > 0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far the faults lie apart that a gate leaves worst and best."""
+
+    worst: str
+    best: str
+    gap: float
+    share: float
+    """Of resamples in which all faults have one level: how many lie at least as far apart, whichever are then worst
+    and best."""
+
+    @property
+    def one_level(self) -> bool:
+        """Whether one level is compatible with what was seen."""
+        return self.share >= SELDOM
 
 
 class Table:
@@ -69,18 +92,20 @@ class Table:
             paired_difference(gated, base, rng, clusters=labels),
         )
 
-    def spread(self, measure: str) -> tuple[str, str, Estimate]:
-        """The faults that the gate leaves worst and best, and how far apart they are."""
-        levels = {fault: self._mean(self.gate, fault, measure) for fault in self.faults}
-        worst, best = min(levels, key=levels.__getitem__), max(levels, key=levels.__getitem__)
-        high, labels = self._strata(self.gate, (best,), measure)
-        low, _ = self._strata(self.gate, (worst,), measure)
-        return worst, best, paired_difference(high, low, seeds.generator("video/table", 0), clusters=labels)
+    def spread(self, measure: str) -> Spread:
+        """How far the faults lie apart as the gate leaves them, and whether that could be so on one level."""
+        strata, labels = self._strata(self.gate, tuple(self.faults), measure)
+        scores = np.array(strata)  # (faults, trials)
+        levels = scores.mean(1)
+        worst, best = int(levels.argmin()), int(levels.argmax())
+        gap = float(levels[best] - levels[worst])
+        drawn = _drawn_means(scores - levels[:, None], labels[0], seeds.generator("video/table", 0))
+        share = float((np.ptp(drawn, axis=1) >= gap).mean())
+        return Spread(self.faults[worst], self.faults[best], gap, share)
 
     def base_spread(self, measure: str) -> float:
         """How far apart the faults are without a gate."""
-        levels = [self._mean("none", fault, measure) for fault in self.faults]
-        return max(levels) - min(levels)
+        return float(np.ptp(np.mean(self._strata("none", tuple(self.faults), measure)[0], axis=1)))
 
     def untouched(self) -> tuple[int, int]:
         """Of the clean frames of clean clips that the gate judged: how many it accepted as they are."""
@@ -101,9 +126,6 @@ class Table:
         scores = [[float(trial[measure]) for trial in group] for group in ordered]
         return scores, [[str(trial["clip"]) for trial in group] for group in ordered]
 
-    def _mean(self, gate: str, fault: str, measure: str) -> float:
-        return float(np.mean(self._strata(gate, (fault,), measure)[0]))
-
     def _whole(self, measure: str) -> bool:
         return all(trial.get(measure) is not None for trial in self.trials)
 
@@ -122,10 +144,20 @@ class Comparison:
         return {"none": [row.base for row in base], **{gate: [row.gated for row in rows[gate]] for gate in rows}}
 
 
+def _drawn_means(scores: NDArray[np.float64], clips: Sequence[str], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Means of (faults, trials) in resamples of whole clips, the same clips for all faults: (resamples, faults)."""
+    names, clip_of = np.unique(clips, return_inverse=True)
+    often = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), RESAMPLES)[:, clip_of]  # (R, trials)
+    return often @ scores.T / often.sum(1, keepdims=True)
+
+
 def markdown(found: Comparison, about: Mapping[str, Any]) -> str:
     """All gates side by side, then each by itself with the claims judged, and how it was made."""
     first = found.tables[0]
-    lines = [f"{len(first.clips)} clips. " + "; ".join(f"{name} {value}" for name, value in about.items()) + ".", ""]
+    lines = [
+        f"{len(first.clips)} clips. " + "; ".join(f"{name} {_told(value)}" for name, value in about.items()) + ".",
+        "",
+    ]
     for measure in first.measures:
         columns = found.columns(measure)
         lines += [f"## {UNITS.get(measure, measure)}", "", f"| fault | {' | '.join(columns)} |"]
@@ -136,6 +168,10 @@ def markdown(found: Comparison, about: Mapping[str, Any]) -> str:
     for table in found.tables:
         lines += [f"# Gate: {table.gate}", "", *_alone(table)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _told(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _alone(table: Table) -> list[str]:
@@ -155,12 +191,12 @@ def _alone(table: Table) -> list[str]:
 def _claims(table: Table, measure: str) -> list[str]:
     """Better under every fault? Back to one level?"""
     better = [row.fault for row in table.rows(measure)[:-1] if row.better]
-    worst, best, gap = table.spread(measure)
-    one_level = "is compatible with one level" if gap.low <= 0 else "is not one level"
+    found, base = table.spread(measure), table.base_spread(measure)
+    judged = "is compatible with one level" if found.one_level else "is not one level"
     return [
         f"- Better with an interval above 0: {len(better)} of {len(table.faults)} ({', '.join(better) or 'none'}).",
-        f"- One level? Gated, the faults lie {_shown(gap)} apart ({worst} to {best}), which {one_level}; "
-        f"without a gate {table.base_spread(measure):.3g}.",
+        f"- One level? Gated, the faults lie {found.gap:.3g} apart ({found.worst} to {found.best}). Put on one level, "
+        f"{found.share:.1%} of resamples lie as far apart: this {judged}. Without a gate {base:.3g}.",
     ]
 
 
@@ -190,18 +226,26 @@ def write_results(found: Comparison, folder: Path, about: Mapping[str, Any]) -> 
 
 def draw(found: Comparison, stem: Path) -> None:
     """Base and every gate side by side, a panel for each measure; bars are 95 % intervals."""
-    titles, measures = found.titles, found.tables[0].measures
+    measures = found.tables[0].measures
     with house_style(stem.name):
-        figure, axes = panels(1, len(measures), 2.0)
-        for axis, measure in zip(axes[0], measures, strict=True):
-            columns = found.columns(measure)
-            shifts = 0.2 * (np.arange(len(columns)) - (len(columns) - 1) / 2)
-            for shift, (gate, look) in zip(shifts, looks(list(columns)).items(), strict=True):
-                values = np.array([estimate.value for estimate in columns[gate]])
-                error = [values - [e.low for e in columns[gate]], [e.high for e in columns[gate]] - values]
-                label = "base" if gate == "none" else f"gate: {gate}"
-                axis.errorbar(np.arange(len(titles)) + shift, values, error, linestyle="none", label=label, **look)
-            axis.set_xticks(range(len(titles)), titles, rotation=30)
-            axis.set_ylabel(UNITS.get(measure, measure))
-        legend(figure, axes[0][0], len(found.tables) + 1)
+        columns = min(len(measures), ABREAST)
+        figure, grid = panels(-(-len(measures) // columns), columns, 2.0)
+        axes = grid.ravel().tolist()
+        for axis, measure in zip(axes, measures, strict=False):
+            _panel(axis, found, measure)
+        for spare in axes[len(measures) :]:
+            spare.remove()
+        legend(figure, axes[0], len(found.tables) + 1)
         save(figure, stem)
+
+
+def _panel(axis: Axes, found: Comparison, measure: str) -> None:
+    titles, columns = found.titles, found.columns(measure)
+    shifts = 0.2 * (np.arange(len(columns)) - (len(columns) - 1) / 2)
+    for shift, (gate, look) in zip(shifts, looks(list(columns)).items(), strict=True):
+        values = np.array([estimate.value for estimate in columns[gate]])
+        error = [values - [e.low for e in columns[gate]], [e.high for e in columns[gate]] - values]
+        label = "base" if gate == "none" else f"gate: {gate}"
+        axis.errorbar(np.arange(len(titles)) + shift, values, error, linestyle="none", label=label, **look)
+    axis.set_xticks(range(len(titles)), titles, rotation=30)
+    axis.set_ylabel(UNITS.get(measure, measure))

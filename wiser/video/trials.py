@@ -34,8 +34,8 @@ class Experiment:
     proportion: float = 0.75
     intensity: float = 1.0
     preset: str = "paper"
-    given: int = 9
-    """Frames of a clip that are seen, and may be broken."""
+    given: int = 12
+    """Frames of a clip that are seen, and may be broken: three quarters of twelve are a whole number."""
     horizon: int = 8
     """Frames after them that are generated, and compared with what really came."""
     seeds: int = 3

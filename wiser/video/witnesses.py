@@ -3,7 +3,8 @@
 A frame is *usual* when it is as far from what the model makes of it alone as clean frames are: not further, and not
 nearer either, for a white picture is foretold all too well. Two frames *bear each other out* when the later one is what
 the model foretells of the earlier one, as nearly as on clean video. The largest set of usual frames that all bear each
-other out is accepted. A frame's unlikeness, in standard deviations, is the worst of all this.
+other out is accepted. A frame's unlikeness is the worst of all this, as a multiple of what is rare on clean video:
+below 1 it is accepted. Errors spread widely, in logarithms too, so that quantiles are asked and no deviations.
 """
 
 from __future__ import annotations
@@ -23,37 +24,38 @@ from wiser.video.predictor import Pixels, Predictor, draws_of, unit
 LEADS = 8
 """How far ahead frames are foretold."""
 FLOOR = 1e-10
-"""Errors below this are as good as none: logarithms need an end."""
+"""Errors below this are as good as none: ratios need an end."""
+LIMIT = 1.0
+"""Unlikeness from which on nothing is accepted."""
 
 
 def foretelling(model: Predictor, frames: Tensor, index: int, seed: int) -> NDArray[np.float64]:
-    """Logarithms of mean squared errors of what follows from the first of these frames (T, H, W, 3) alone, (T,).
+    """Mean squared errors of what follows from the first of these frames (T, H, W, 3) alone, (T,).
 
     The first is M: of that frame against the immediate next one. Then of each later frame against its own foretelling.
     """
     foretold = model.follow(frames[0], LEADS, draws_of("video/witnesses", seed, index))
     error = (torch.cat([foretold[:1], foretold[: len(frames) - 1]]) - frames).square().mean((1, 2, 3))  # (T,)
-    return np.log(np.maximum(error.double().numpy(), FLOOR))
+    return np.maximum(error.double().numpy(), FLOOR)
 
 
 def unlikeness(model: Predictor, clip: Pixels, settings: Gating, seed: int) -> NDArray[np.float64]:
-    """Standard deviations from clean video of the last N frames, (N, N): of each by itself, then of each pair."""
+    """How far from clean video the last N frames are, (N, N): each by itself, then each pair; 1 is rare."""
     start, usual = max(0, len(clip) - settings.frames), np.array(settings.usual)  # (1 + leads, 2)
     frames = unit(clip[start:])
-    apart = np.full((len(frames), len(frames)), -np.inf)  # of pairs too far apart nothing is known
+    apart = np.zeros((len(frames), len(frames)))  # of pairs too far apart nothing is known
     for i in range(len(frames)):
         errors = foretelling(model, frames[i : i + len(usual)], start + i, seed)  # (1 + leads,) or fewer
-        beyond = (errors - usual[: len(errors), 0]) / usual[: len(errors), 1]
-        apart[i, i : i + len(beyond)] = beyond
-        apart[i, i] = abs(beyond[0])
+        apart[i, i : i + len(errors)] = errors / usual[: len(errors), 1]
+        apart[i, i] = max(apart[i, i], usual[0, 0] / errors[0])
     return np.maximum(apart, apart.T)
 
 
-def largest_agreeing(apart: NDArray[np.float64], k: float) -> list[int]:
+def largest_agreeing(apart: NDArray[np.float64]) -> list[int]:
     """The most frames that are usual and all bear each other out; of sets as large, the one with the likeliest."""
     agreeing = nx.Graph()
-    agreeing.add_nodes_from(np.flatnonzero(np.diag(apart) < k).tolist())
-    agreeing.add_edges_from((i, j) for i in agreeing for j in agreeing if i < j and apart[i, j] < k)
+    agreeing.add_nodes_from(np.flatnonzero(np.diag(apart) < LIMIT).tolist())
+    agreeing.add_edges_from((i, j) for i in agreeing for j in agreeing if i < j and apart[i, j] < LIMIT)
     sets = [sorted(found) for found in nx.find_cliques(agreeing)]
     return min(sets, key=lambda found: (-len(found), _worst(apart, found)), default=[])
 
@@ -63,10 +65,10 @@ def witnesses(clip: Pixels, model: Predictor, settings: Gating, seed: int) -> Ga
     if not settings.usual:
         raise ValueError("the gate 'witnesses' asks how well clean frames are foretold: wiser video calibrate tells")
     apart = unlikeness(model, clip, settings, seed)
-    kept = largest_agreeing(apart, settings.k)
+    kept = largest_agreeing(apart)
     worst = [_worst(apart, {place, *kept}, place) for place in range(len(apart))]
     start = len(clip) - len(apart)
-    settings = replace(settings, tau=settings.k, sigma=None, transitions="keep")
+    settings = replace(settings, tau=LIMIT, sigma=None, transitions="keep")
     return walk(clip, model, settings, seed, lambda seen: worst[seen.index - start], "unlikeness")
 
 

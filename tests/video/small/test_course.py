@@ -55,6 +55,11 @@ def test_another_course_does_not_go_on_from_the_file(tmp_path):
         run(line(seed=1), tmp_path / "line.safetensors")
     with pytest.raises(ModelError, match="another course"):
         run(replace(line(), name="curve"), tmp_path / "line.safetensors")
+    run(replace(line(), on={"clips": 5}), tmp_path / "five.safetensors")
+    run(replace(line(), on={"clips": 5}), tmp_path / "five.safetensors")
+    for other in ({"clips": 6}, {"clips": 5, "base": 12}):
+        with pytest.raises(ModelError, match=f"another {list(other)[-1]}:"):
+            run(replace(line(), on=other), tmp_path / "five.safetensors")
 
 
 def test_the_rate_rises_then_falls():

@@ -17,6 +17,8 @@ class Corrupt:
     """chrome, gaussian, glare, jitter, occlusion, or another of `wiser faults`."""
     out: Path
     """Folder to write the broken videos to."""
+    given: int | None = None
+    """Only the first so many frames of each video: what comes after them is the truth of what is then generated."""
     proportion: float = 0.75
     """Share of the frames that are broken."""
     intensity: float = 1.0
@@ -28,17 +30,22 @@ class Corrupt:
 
     def run(self) -> None:
         """Write them."""
+        from wiser.checks import at_least
         from wiser.video.batch import counted, over_clips
         from wiser.video.clips import find_clips, read_clip, write_clip
         from wiser.video.corrupt import Corruption, corrupt
 
+        at_least(1, given=self.given)
         harm = Corruption(self.fault, self.proportion, self.intensity, self.preset, self.seed)
-        told = asdict(harm)
+        told = asdict(harm) | {"given": self.given}
 
         def work(path: Path, stem: Path) -> dict[str, object]:
             clip = read_clip(path)
-            frames, broken = corrupt(clip.frames, harm)
-            made = write_clip(stem.with_name(f"{stem.name}.mp4"), frames, clip.rate)
+            if self.given is not None and len(clip.frames) < self.given:
+                raise ValueError(f"{path} has {len(clip.frames)} frames, not {self.given}: lower --given")
+            frames, broken = corrupt(clip.frames[: self.given], harm)
+            suffix = ".npy" if path.suffix == ".npy" else ".mp4"  # what no codec touched, none touches here
+            made = write_clip(stem.with_name(f"{stem.name}{suffix}"), frames, clip.rate)
             return {"files": [made.name], **told, "broken": broken.nonzero()[0].tolist()}
 
         print(counted(over_clips(f"corrupt: {self.fault}", find_clips(self.clips), self.out, told, work), self.out))

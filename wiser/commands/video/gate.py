@@ -37,7 +37,7 @@ class Gate:
 
         thresholds = check_gates((self.gate,), self.judging.condition)
         paths, model = find_clips(self.clips), self.model.load()
-        settings = self.judging.gating(model, self.model.model, needed=thresholds)
+        settings = self.judging.gating(model, self.judging.known(self.model.model, thresholds))
 
         def work(path: Path, stem: Path) -> dict[str, object]:
             return gate_clip(path, stem, self.model.size, model, settings, self.gate, self.seed)

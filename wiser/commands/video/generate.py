@@ -12,7 +12,7 @@ from wiser.commands.video.options import Clips, Judging, Model
 
 @dataclass(frozen=True)
 class Generate:
-    """Generate what comes after videos, from as many frames with a gate as without one.
+    """Generate what comes after videos, with gates and without.
 
     Writes a video for each gate, a contact sheet, a replay page with a lane for each, and a note.
     """
@@ -41,7 +41,7 @@ class Generate:
         at_least(1, count=self.count)
         thresholds = check_gates(self.gates, self.judging.condition)
         paths, model = find_clips(self.clips), self.model.load()
-        settings = self.judging.gating(model, self.model.model, needed=thresholds)
+        settings = self.judging.gating(model, self.judging.known(self.model.model, thresholds))
 
         def work(path: Path, stem: Path) -> dict[str, object]:
             return generate_clip(path, stem, self.model.size, model, settings, self.gates, self.count, self.seed)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from wiser.extras import install_hint
 
 if TYPE_CHECKING:
+    from wiser.guard import Calibration
     from wiser.video.gate import Gating
     from wiser.video.predictor import Predictor
 
@@ -77,12 +78,12 @@ class Judging:
 
     frames: int = 5
     """How many of the last frames are judged."""
-    condition: int = 5
-    """How many frames the model goes on from, with and without a gate: 1 or 5."""
+    condition: Literal[1, 5] = 5
+    """How many frames the model goes on from, with and without a gate, where so many are there."""
     sigma: float = 0.3
     """Strength of the noise of D, between 0 and 1."""
     k: float = 3.0
-    """Thresholds lie this many standard deviations above the mean of clean frames."""
+    """Thresholds of M lie this many standard deviations above the mean of clean frames; the gate witnesses has none."""
     tau: float | None = None
     """Threshold of M(x), instead of the calibrated one."""
     tau_denoised: float | None = None
@@ -90,14 +91,21 @@ class Judging:
     calibration: Path | None = None
     """What `wiser video calibrate` wrote, unless it lies beside the model's weights."""
 
-    def gating(self, model: Predictor, name: str, needed: bool) -> Gating:
-        """Settings of the gate; without `needed` (no gate has thresholds to ask for) nothing is looked for."""
-        from wiser.video.calibration import find_calibration, gating
+    def known(self, name: str, needed: bool) -> Calibration | None:
+        """Where thresholds are looked up; None without `needed` (no gate has any), and where both are given."""
+        from wiser.video.calibration import find_calibration
+
+        if not needed or (self.calibration is None and None not in (self.tau, self.tau_denoised)):
+            return None
+        return find_calibration(self.calibration, name)
+
+    def gating(self, model: Predictor, known: Calibration | None) -> Gating:
+        """Settings of the gate."""
+        from wiser.video.calibration import gating
         from wiser.video.gate import Gating
 
         given = {name: tau for name in ("tau", "tau_denoised") if (tau := getattr(self, name)) is not None}
-        if not needed or (len(given) == 2 and self.calibration is None):
+        if known is None:
             return Gating(**{"tau": 0.0, "tau_denoised": 0.0, **given}, frames=self.frames, condition=self.condition,
-                          sigma=self.sigma, k=self.k)  # fmt: skip
-        known = find_calibration(self.calibration, name)
+                          sigma=self.sigma)  # fmt: skip
         return replace(gating(model, known, self.frames, self.condition, self.sigma, self.k), **given)

@@ -33,7 +33,7 @@ class Table:
     """How badly; 0 is clean, 1 severe."""
     preset: str = "paper"
     """What intensity 1 means: default, paper or paper-multi."""
-    given: int = 9
+    given: int = 12
     """Frames of each clip that are seen."""
     horizon: int = 8
     """Frames after them that are generated and compared."""
@@ -55,7 +55,8 @@ class Table:
         plan = Experiment(gates=("none", *self.gates), **{name: getattr(self, name) for name in names})
         thresholds = check_gates(plan.gates, self.judging.condition)
         scorer, paths, model = find_scorer(self.scorer), find_clips(self.clips), self.model.load()
-        settings = self.judging.gating(model, self.model.model, needed=thresholds)
+        known = self.judging.known(self.model.model, thresholds)
+        settings = self.judging.gating(model, known)
 
         def work(path: Path, stem: Path) -> dict[str, object]:
             frames = read_clip(path, self.model.size).frames
@@ -68,6 +69,11 @@ class Table:
         }  # fmt: skip
         notes = over_clips("table", paths, self.out / "clips", told, work)
         results = Comparison([trial for note in notes for trial in note["trials"]], self.gates)
-        about = {"model": model.title, **asdict(plan), "condition": settings.condition, "judged": settings.frames}
+        about = {
+            "model": model.title, **asdict(plan), "condition": settings.condition, "judged": settings.frames,
+            "k": self.judging.k, "sigma": settings.sigma, "tau": settings.tau, "tau_denoised": settings.tau_denoised,
+            "calibration": known.digest[:12] if known else "none", "steps": self.model.steps, "clip": self.model.clip,
+            "guidance": self.model.guidance,
+        }  # fmt: skip
         write_results(results, self.out, about)
         print((self.out / "table.md").read_text())

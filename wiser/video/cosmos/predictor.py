@@ -98,17 +98,17 @@ class Cosmos:
             return self._generate(None, 1, self.settings.denoise_steps, draws, latents=latents)[0]
 
     def rollout(self, frames: Tensor, count: int, draws: Draws) -> Tensor:
-        """The next frames after one frame or five; then on from the last five."""
+        """The next frames after the last five, or after the last one alone where there are fewer; then on from five.
+
+        It takes one frame or five. Copies of one frame would tell it that nothing moves.
+        """
         found: list[Tensor] = []
+        known = frames[-(PER_LATENT + 1) :] if len(frames) > PER_LATENT else frames[-1:]
         while len(found) < count:
-            given = len(frames)
-            if given not in (1, PER_LATENT + 1):
-                raise ValueError(f"Cosmos goes on from 1 or {PER_LATENT + 1} frames, got {given}")
-            wanted = given + count - len(found)
-            length = min(self.settings.clip, _whole(wanted))
-            clip = self._generate(frames, length, self.settings.steps, draws, self.settings.guidance)
-            found += list(clip[given:])
-            frames = clip[-(PER_LATENT + 1) :]
+            length = min(self.settings.clip, _whole(len(known) + count - len(found)))
+            clip = self._generate(known, length, self.settings.steps, draws, self.settings.guidance)
+            found += list(clip[len(known) :])
+            known = clip[-(PER_LATENT + 1) :]
         return torch.stack(found[:count])  # (count, H, W, 3)
 
     def _generate(

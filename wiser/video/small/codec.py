@@ -78,7 +78,8 @@ def codec_course(codec: AutoencoderKLWan, seed: int, stages: tuple[Stage, ...]) 
         clips = [crop(_training_clip(stage.pictures, rng), stage.side, rng) for _ in range(stage.clips)]
         return codec_loss(codec, to_video(clips), rng)
 
-    return Course("small-codec", codec, loss, sum(stage.steps for stage in stages), 3e-4, seed)
+    on = {"base": codec.config["base_dim"], "stages": stages}
+    return Course("small-codec", codec, loss, sum(stage.steps for stage in stages), 3e-4, seed, on)
 
 
 def _training_clip(pictures: int, rng: np.random.Generator) -> Clip:

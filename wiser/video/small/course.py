@@ -6,9 +6,10 @@ So a course that was resumed ends with the same bits as one that was not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,6 +42,14 @@ class Course:
     steps: int
     rate: float
     seed: int
+    on: Mapping[str, Any] = field(default_factory=dict)
+    """What it is trained on, and sizes of the network: weights of another course are not gone on from."""
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What its file says of it."""
+        mine = {"course": self.name, "steps": self.steps, "seed": self.seed, **self.on}
+        return {name: str(value) for name, value in mine.items()}
 
 
 def follow(course: Course, path: Path, report: Report, every: int = 25) -> None:
@@ -69,22 +78,25 @@ def pace(step: int, steps: int) -> float:
     return rise * (LOWEST + (1.0 - LOWEST) * 0.5 * (1.0 + math.cos(math.pi * step / steps)))
 
 
+def check_same(path: Path, about: Mapping[str, str], mine: Mapping[str, str]) -> None:
+    """Raise where a file of a run says that it was made otherwise."""
+    if other := [name for name, value in mine.items() if about.get(name) != value]:
+        raise ModelError(f"{path} belongs to a course with another {', '.join(other)}: choose another folder")
+
+
 def _write(course: Course, optimiser: torch.optim.Optimizer, path: Path, step: int) -> None:
     tensors = {f"network.{name}": value for name, value in course.network.state_dict().items()}
     for i, weight in enumerate(course.network.parameters()):
         tensors |= {f"optimiser.{i}.{name}": value for name, value in optimiser.state[weight].items()}
     packed = {name: value.detach().clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
-    about = {"course": course.name, "step": str(step), "steps": str(course.steps), "seed": str(course.seed)}
-    write_atomic(path, to_bytes(packed, about))
+    write_atomic(path, to_bytes(packed, {**course.identity, "step": str(step)}))
 
 
 def _resume(course: Course, optimiser: torch.optim.Optimizer, path: Path) -> int:
     if not path.exists():
         return 0
     tensors, about = read_tensors(path)
-    mine = {"course": course.name, "steps": str(course.steps), "seed": str(course.seed)}
-    if other := [name for name, value in mine.items() if about.get(name) != value]:
-        raise ModelError(f"{path} belongs to a course with another {', '.join(other)}: choose another folder")
+    check_same(path, about, course.identity)
     course.network.load_state_dict(_part(tensors, "network."))
     for i, weight in enumerate(course.network.parameters()):
         if stored := _part(tensors, f"optimiser.{i}."):

@@ -20,6 +20,7 @@ from wiser.video.small.clips import film, to_video
 from wiser.video.small.course import Course
 from wiser.video.small.plan import PICTURES
 from wiser.video.small.text import PROMPTS
+from wiser.weights import digest_of
 
 AT_ONCE = 4
 """Clips that are encoded together."""
@@ -86,7 +87,9 @@ def dynamics_course(
         text = prompts[rng.integers(len(prompts)), None, :tokens].expand(len(chosen), -1, -1)
         return flow_loss(transformer, example(chosen, rng), text)
 
-    return Course("small-dynamics", transformer, loss, steps, 1e-3, seed)
+    sizes = {"heads": transformer.config["num_attention_heads"], "layers": transformer.config["num_layers"]}
+    on = {"clips": len(latents), "latents": digest_of({"latents": latents, "prompts": prompts}), **sizes}
+    return Course("small-dynamics", transformer, loss, steps, 1e-3, seed, on)
 
 
 def example(latents: Tensor, rng: np.random.Generator) -> Example:

@@ -67,7 +67,7 @@ def main(out: Path, clips: int = Plan.clips, steps: int = Plan.steps, seed: int 
     use_threads(threads)
     with _bars() as announce:
         model = train(out, Plan(clips=clips, steps=steps, seed=seed), announce)
-    Console().print(f"{model}: measure it with python -m wiser.video.small.report {model}", soft_wrap=True)
+    Console().print(f"{model}: measure it with python -m wiser.video.small.report --model {model}", soft_wrap=True)
     return 0
 
 

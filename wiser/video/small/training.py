@@ -11,11 +11,11 @@ from torch import Tensor
 
 from wiser.files import write_atomic
 from wiser.video.small.codec import build_codec, codec_course, measure_latents
-from wiser.video.small.course import Report, follow
+from wiser.video.small.course import Report, check_same, follow
 from wiser.video.small.dynamics import dynamics_course, embed_prompts, encode_clips, normalise
 from wiser.video.small.pipeline import assemble, build_transformer, write
 from wiser.video.small.plan import Plan
-from wiser.weights import read_tensors
+from wiser.weights import digest_of, read_tensors
 
 Announce = Callable[[str, int, int, float | None], None]
 """(what is done, how far, of how many, loss if there is one)."""
@@ -41,11 +41,14 @@ def train(folder: Path, plan: Plan, announce: Announce) -> Path:
 
 
 def _latents(codec: AutoencoderKLWan, clips: int, path: Path, announce: Announce) -> Tensor:
-    """Of the transformer's clips, encoded once."""
+    """Of the transformer's clips, encoded once by this codec."""
+    mine = {"clips": str(clips), "codec": digest_of(codec.state_dict())}
     if not path.exists():
         latents = encode_clips(codec, clips, lambda done: announce("latents", done, clips, None))
-        write_atomic(path, to_bytes({"latents": latents}))
-    return read_tensors(path)[0]["latents"]
+        write_atomic(path, to_bytes({"latents": latents}, mine))
+    tensors, about = read_tensors(path)
+    check_same(path, about, mine)
+    return tensors["latents"]
 
 
 def _loss(what: str, steps: int, announce: Announce) -> Report:
