@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wiser.envs.safety.course import Course
-from wiser.envs.safety.gl import clear_up, context_kind, leave, use
+from wiser.envs.safety.gl import clear_up, context_kind, current, leave, use
 from wiser.envs.safety.package import mujoco
 
 Image = NDArray[np.uint8]
@@ -77,8 +77,8 @@ class Rig:
         clear_up()
         if self._gl is None:
             self._open(model)
-        self._gl.make_current()
-        return [self._shoot(model, data, camera, further) for camera in cameras]
+        with current(self._gl):
+            return [self._shoot(model, data, camera, further) for camera in cameras]
 
     def close(self) -> None:
         """Let go of the context; the next picture makes a new one."""
@@ -92,9 +92,9 @@ class Rig:
         for name, value in {} if self.quality else FAST.items():
             setattr(quality, name, value)
         gl = context_kind()(self.size, self.size)
-        gl.make_current()
-        context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
+        with current(gl):
+            context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
         self._gl, self._context = gl, context
         free = partial(_free_context, gl, context)
         use(free)
@@ -120,6 +120,6 @@ class Rig:
 
 
 def _free_context(gl: Any, context: Any) -> None:
-    gl.make_current()
-    context.free()
+    with current(gl):
+        context.free()
     gl.free()
