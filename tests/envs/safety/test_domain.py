@@ -1,16 +1,19 @@
 """What Safety Gymnasium tells the house: its measures, its ratio, its presets, and the paper's experiment as plans."""
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from tests.envs.safety.courses import NAMES
-from wiser.envs.domain import domain_of, find_task, known_tasks, references
+from tests.envs.safety.courses import NAMES, needs_gl
+from wiser.envs.domain import domain_of, known_tasks, references
 from wiser.envs.safety.domain import AGENTS
 from wiser.envs.safety.names import SENSORS
 from wiser.evaluate.contenders import agent_name
 from wiser.evaluate.plan import Plan
 from wiser.guard import AUTO
+from wiser.rollout import Moment, Scorebook, Trial
 from wiser.train.config import stack
 
 DOMAIN = domain_of(NAMES[0])
@@ -34,9 +37,28 @@ def test_references_were_measured_and_the_pilot_is_worth_learning_from(name) -> 
 
 def test_all_tasks_are_known() -> None:
     assert set(NAMES) <= {task.name for task in known_tasks()}
-    assert find_task("SafetyCarGoal1").longest == 200
     assert agent_name("SafetyPointGoal1", "dropout") == "point-goal1/dropout"
     assert set(AGENTS) == set(NAMES)
+
+
+@needs_gl
+@pytest.mark.parametrize(("options", "actions"), [({}, 200), ({"repeat": 3}, 334), ({"repeat": 1}, 1000)])
+def test_episodes_are_counted_to_their_end_however_often_actions_are_repeated(options, actions) -> None:
+    trial = Trial("wiser/SafetyPointGoal1-v0", 1, 0, options={"size": 4, **options})
+    env, book = trial.make(1, 0, ["birdeye"]), Scorebook(DOMAIN, 1, trial.limit)
+    env.reset(seed=0)
+    while book.running.any():
+        _, reward, terminated, truncated, info = env.step(np.zeros((1, 2), np.float32))
+        book.add(moment(reward, terminated, truncated, info))
+    assert book.result(0).length == actions
+    assert book.outcome == ["out of time"]
+    env.close()
+
+
+def moment(reward, terminated, truncated, info) -> Moment:
+    """Of a loop without a guard."""
+    unseen: Any = None
+    return Moment({}, unseen, unseen, unseen, unseen, unseen, reward, terminated, truncated, info, {})
 
 
 def test_blind_it_stands_still() -> None:

@@ -13,7 +13,7 @@ from gymnasium.vector import SyncVectorEnv
 from numpy.typing import NDArray
 
 from wiser.envs.domain import Domain, Measure, Rows, Task, Teacher, register
-from wiser.envs.safety.names import LENGTH, REPEAT, TASKS
+from wiser.envs.safety.names import LENGTH, TASKS
 
 SCORES = Path(__file__).with_name("scores.json")
 """Of a random policy and of the scripted pilot; `python -m wiser.envs.safety.scores` measures them."""
@@ -65,7 +65,8 @@ def score_cost_ratio(episodes: Sequence[Mapping[str, float]]) -> float:
 
 def _describe(name: str, scores: Mapping[str, Any]) -> Task:
     references = {policy: scores[name][policy]["score"] for policy in ("random", "expert") if name in scores}
-    return Task(f"wiser/{name}-v0", name, TASKS[name], LENGTH // REPEAT, AGENTS[name], **references)
+    # Actions of the longest episode are those of repeat=1; where they are repeated, the environment ends it sooner.
+    return Task(f"wiser/{name}-v0", name, TASKS[name], LENGTH, AGENTS[name], **references)
 
 
 for _name in TASKS:
