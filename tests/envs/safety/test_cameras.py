@@ -157,6 +157,14 @@ def test_rigs_live_side_by_side_and_die_whenever_they_like() -> None:
     assert shots(closed, made)[0].std() > 10, "a closed rig opens again"
 
 
+@pytest.mark.parametrize("kinds", [(False, True), (True, False)])
+def test_a_rig_draws_on_a_model_as_on_one_of_its_own_whoever_drew_there_before(kinds) -> None:
+    shared = course()
+    for quality in kinds:
+        for image, alone in zip(shots(Rig(64, quality), shared), shots(Rig(64, quality), course()), strict=True):
+            np.testing.assert_array_equal(image, alone)
+
+
 def run_with(library: str, script: str) -> str:
     """What a process says that draws with this library."""
     if not find_library(LIBRARIES[library]):

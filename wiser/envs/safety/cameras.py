@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from weakref import finalize
@@ -87,12 +88,9 @@ class Rig:
         self._gl = None
 
     def _open(self, model: Any) -> None:
-        look, quality = model.vis.global_, model.vis.quality
-        look.offwidth = look.offheight = self.size
-        for name, value in {} if self.quality else FAST.items():
-            setattr(quality, name, value)
         gl = context_kind()(self.size, self.size)
-        with current(gl):
+        buffer = _having(model.vis.global_, offwidth=self.size, offheight=self.size)
+        with buffer, _having(model.vis.quality, **({} if self.quality else FAST)), current(gl):
             context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
             mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
         self._gl, self._context = gl, context
@@ -117,6 +115,19 @@ class Rig:
         image = np.empty((self.size, self.size, 3), np.uint8)
         mujoco.mjr_readPixels(image, None, self._frame, self._context)
         return np.ascontiguousarray(image[::-1])  # OpenGL counts rows from below
+
+
+@contextmanager
+def _having(settings: Any, **values: int) -> Iterator[None]:
+    """Settings of a model as a new context is to find them; the model is not ours alone."""
+    before = {name: getattr(settings, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(settings, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
 
 
 def _free_context(gl: Any, context: Any) -> None:
