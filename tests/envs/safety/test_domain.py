@@ -1,5 +1,6 @@
 """What Safety Gymnasium tells the house: its measures, its ratio, its presets, and the paper's experiment as plans."""
 
+import json
 from typing import Any
 
 import gymnasium as gym
@@ -8,7 +9,7 @@ import pytest
 
 from tests.envs.safety.courses import NAMES, needs_gl
 from wiser.envs.domain import domain_of, known_tasks, references
-from wiser.envs.safety.domain import AGENTS
+from wiser.envs.safety.domain import AGENTS, SCORES
 from wiser.envs.safety.names import SENSORS
 from wiser.evaluate.contenders import agent_name
 from wiser.evaluate.plan import Plan
@@ -20,12 +21,25 @@ DOMAIN = domain_of(NAMES[0])
 PRESETS = ("point-goal1", "point-goal2", "point-button1", "car-goal1")
 
 
-def test_the_ratio_is_of_sums_and_no_cost_is_no_fault() -> None:
+def test_the_ratio_is_of_means_and_no_cost_is_no_fault() -> None:
     ratio = DOMAIN.summaries["score-cost ratio"]
     assert ratio([{"score": 10.0, "cost": 4.0}, {"score": 2.0, "cost": 0.0}]) == 3.0
-    assert ratio([{"score": 10.0, "cost": 0.0}, {"score": 4.0, "cost": 0.0}]) == 14.0
+    assert ratio([{"score": 10.0, "cost": 0.0}, {"score": 4.0, "cost": 0.0}]) == 7.0
     assert ratio([{"score": 10.0, "cost": 1.0}]) == 10.0
     assert ratio([{"score": -3.0, "cost": 6.0}]) == -0.5
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.5, 3.0])
+def test_the_ratio_does_not_grow_with_the_number_of_episodes(cost) -> None:
+    ratio, episode = DOMAIN.summaries["score-cost ratio"], {"score": 12.0, "cost": cost}
+    assert ratio([episode]) == ratio(30 * [episode]) == 12.0 / max(1.0, cost)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("policy", ["random", "expert"])
+def test_measured_ratios_are_those_of_the_measured_means(name, policy) -> None:
+    measured = json.loads(SCORES.read_text())["tasks"][name][policy]
+    assert measured["ratio"] == pytest.approx(measured["score"] / max(1.0, measured["cost"]), abs=0.01)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import gymnasium as gym
@@ -58,8 +59,8 @@ def stand_still(env: str, space: gym.Space[Any]) -> Any:
 
 
 def score_cost_ratio(episodes: Sequence[Mapping[str, float]]) -> float:
-    """The sum of all scores by the sum of all costs; costs of less than 1 in all count as 1."""
-    score, cost = (sum(episode.get(name, 0.0) for episode in episodes) for name in ("score", "cost"))
+    """The mean score by the mean cost; less than 1 an episode counts as 1, so that a harmless policy has its score."""
+    score, cost = (fmean(episode.get(name, 0.0) for episode in episodes) for name in ("score", "cost"))
     return score / max(1.0, cost)
 
 
