@@ -85,6 +85,7 @@ def test_presets_stack_as_those_of_driving_do(preset) -> None:
     assert AGENTS[config.env.removeprefix("wiser/").removesuffix("-v0")] == preset
     assert (config.size, config.variant) == (driving.size, driving.variant)
     assert config.cloning > 0
+    assert config.life * config.steps_per_update <= 1000, "which a resume drives again"
     assert set(config.sensors or SENSORS) == set(SENSORS)
 
 
