@@ -109,3 +109,11 @@ def test_the_paper_s_experiment_is_a_plan(failures, onset) -> None:
     assert set(plan.tasks) < set(NAMES)
     assert plan.own_treatments["default guard"].judge == AUTO
     assert len(plan.named()) == 6
+
+
+def test_what_a_limit_on_the_cost_costs_is_a_plan() -> None:
+    plan = Plan.read("safety-cost")
+    agents = {name: agent_name(plan.tasks[0], one.agent) for name, one in plan.named().items()}
+    assert agents == {"dropout": "point-goal1/dropout", "safe": "point-goal1/safe"}
+    assert {one.treatment for one in plan.named().values()} == {"none"}
+    assert (plan.failures, plan.episodes, plan.seeds) == ((0,), 100, (5,))
