@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from tests import fake_world
@@ -21,8 +24,10 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(save(model(SENSORS, ACTIONS), tmp_path_factory.mktemp("agents") / "tiny"))
 
 
-def prepare(agent: str, env: str = ENV, seed: int = 0, speed: float = 0.0) -> tuple[Simulation, Catalogue]:
+def prepare(
+    agent: str, env: str = ENV, seed: int = 0, speed: float = 0.0, options: Mapping[str, Any] | None = None
+) -> tuple[Simulation, Catalogue]:
     """A simulation of that world, not yet started."""
     catalogue = Catalogue()
-    session = Session(catalogue.choose(env, agent, "none", "greedy", seed))
+    session = Session(catalogue.choose(env, agent, "none", "greedy", seed, env_options=options))
     return Simulation(session, Board(), speed), catalogue

@@ -95,7 +95,8 @@ def test_numbers_that_are_not_finite_are_told_as_nothing(agent):
     session.break_sensor("radar", "missing", 1.0)
     session.step()
     _, guarded = session.step()
-    told = about_step(guarded, SENSORS, {}, "", 10.0)
+    told = about_step(guarded, SENSORS, {}, "", {"cost": float("nan")}, 10.0)
+    assert told["measures"] == {"cost": None}
     assert told["sensors"][2] == {
         "state": "unhealthy", "level": "ERROR", "late": 0.0, "reason": "missing", "fault": "missing",
         "stale": 0, "present": False,

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests import fake_world
 from tests.browser import until
 from tests.cockpit.cameras import agent, prepare
 from wiser.cockpit import Catalogue, Session
@@ -295,6 +296,26 @@ def test_everything_one_can_press_has_a_name(page):
     nameless = page.evaluate("""() => [...document.querySelectorAll('button, input, select, canvas[role=img]')]
         .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label'))).length""")
     assert nameless == 0
+
+
+@pytest.mark.parametrize("width", [360, 800, 1400])
+def test_costs_run_on_beside_the_score_on_any_screen(visit, agent, width):
+    simulation, catalogue = prepare(agent, options={"costly": True})
+    with server.running(simulation, catalogue) as address:
+        page = visit(address, width=width)
+        until(page, "window.cockpit.episode?.lanes[1].steps.at(-1)?.outcome")
+        paid = sum(fake_world.cost_of(0, 0, step) for step in range(1, 41))
+        assert page.locator(".measures").all_text_contents() == [f"cost {paid:.0f}"] * 2
+        for k in range(2):
+            lane, score, line = (
+                page.locator(name).nth(k).bounding_box() for name in (".lane", ".measure", ".measures")
+            )
+            assert line["height"] > 8
+            assert line["y"] >= score["y"] + score["height"] - 2, "below it"
+            assert line["x"] + line["width"] <= lane["x"] + lane["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        until(page, f"document.getElementById('announcer').textContent.includes('score 820, cost {paid:.0f}')")
+        page.goto("about:blank")  # or it would complain that the server is gone
 
 
 def test_it_says_when_the_connection_is_lost_and_comes_back(page, drive):

@@ -12,6 +12,7 @@ from wiser.cockpit.board import Board
 from wiser.cockpit.orders import Orders
 from wiser.cockpit.session import command
 from wiser.cockpit.simulation import Simulation
+from wiser.envs.domain import Measure
 from wiser.record.stillness import Stillness, stale_steps
 
 __all__ = ["agent"]
@@ -140,6 +141,29 @@ def test_options_are_told_to_the_environment_and_stay_with_it(agent):
         Orders(catalogue).read(json.dumps({"do": "choose", "env": env, "agent": agent}))(simulation)
         assert simulation.session.choice.env_options == kept
     simulation.session.close()
+
+
+@pytest.mark.parametrize("costly", [False, True])
+def test_costs_add_up_beside_the_score_where_there_are_some(agent, costly):
+    session = Session(Choice(ENV, agent, seed=2, env_options={"costly": costly}))
+    for step in range(1, 6):
+        session.step()
+        paid = sum(fake_world.cost_of(2, 0, place) for place in range(1, step + 1))
+        assert [side.measures for side in session.sides] == [{"cost": paid} if costly else {}] * 2
+    assert paid == 4.0
+
+
+@pytest.mark.parametrize(
+    ("measure", "followed"),
+    [
+        (Measure("sum", "less", "cost"), True),
+        (Measure("sum", "less", "damage by arrows", detail=True), False),
+        (Measure("any", "more", "success"), False),
+        (Measure("last", "more", "wood"), False),
+    ],
+)
+def test_what_adds_up_and_is_no_detail_is_followed(measure, followed):
+    assert measure.runs == followed
 
 
 def test_two_sides_alike_have_names_of_their_own(agent):

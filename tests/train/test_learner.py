@@ -1,6 +1,8 @@
 """One update, piece by piece: what goes in, what learns from it and how fast, and what is written back."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from wiser.train.experience import belief_before, replay_fields, to_tensors
 from wiser.train.learner import Learner
 from wiser.train.objectives import find_objective, ordinary
 from wiser.train.replay import Replay
-from wiser.train.teaching import scale_gradient
+from wiser.train.teaching import scale_gradient, unlikeness
 from wiser.train.variants import find_variant
 from wiser.worldmodel.dreamer import DreamerV3
 from wiser.worldmodel.dreamer.heads import features
@@ -252,16 +254,36 @@ def test_what_the_expert_does_becomes_more_likely() -> None:
     assert chances()[2] > 0.45
 
 
-def test_where_actions_are_numbers_the_expert_s_density_is_raised() -> None:
-    """The term is that of the normal, by hand; the mean moves to the label, which is written from -1 to 1."""
+@pytest.mark.parametrize(
+    ("mean", "std", "label", "to_mean", "to_std"),
+    [
+        (0.5, 0.1, 0.1, 0.4, -1.5),  # mean - label, and std - (mean - label)^2 / std
+        (0.5, 1.0, 0.1, 0.4, 0.84),
+        (0.5, 0.2, 0.5, 0.0, 0.2),
+        (0.5, 1.0, 1.0, -0.45, 0.7975),  # no further than 0.95
+        (0.5, 1.0, -1.0, 1.45, -1.1025),
+        (0.97, 0.5, 1.0, 0.02, 0.4992),
+    ],
+)
+def test_where_actions_are_numbers_the_mean_follows_its_error_however_sure_it_is(
+    mean: float, std: float, label: float, to_mean: float, to_std: float
+) -> None:
+    normal = [torch.tensor([[0.3, value]], requires_grad=True) for value in (mean, std)]
+    model: Any = SimpleNamespace(actions=tiny.CONTINUOUS, actor=SimpleNamespace(normal=lambda x: normal))
+    unlikeness(model, torch.zeros(1, 1), torch.tensor([[0.3, label]])).sum().backward()
+    assert [float(value.grad[0, 1]) for value in normal] == pytest.approx([to_mean, to_std], abs=1e-5)
+
+
+def test_where_actions_are_numbers_they_become_the_expert_s() -> None:
+    """The term by hand; the mean moves to the label, which is written from -1 to 1."""
     setup = Setup(replace(CONFIG, env=fake_world.CONTINUOUS, learning_rate=1e-2))
     sample = setup.replay.sample(3, 6, np.random.default_rng(0))
     observed, *_ = setup.learner._observe(sample, torch.zeros(3, dtype=torch.bool))
     mean, std = (it.detach() for it in setup.model.actor.normal(observed.features))
-    label = torch.from_numpy(sample.steps["label"]).float()
+    label = torch.from_numpy(sample.steps["label"]).float().clamp(-0.95, 0.95)
     density = -0.5 * ((label - mean) / std) ** 2 - std.log() - 0.5 * np.log(2 * np.pi)  # (B, T, A)
     terms = dict(setup.learner._further_terms(sample, observed, 0))
-    torch.testing.assert_close(terms["cloning"].detach(), -2.0 * density.sum(-1).mean())
+    torch.testing.assert_close(terms["cloning"].detach(), -2.0 * (std**2 * density).sum(-1).mean())
 
     setup.replay._arrays["label"][:] = [0.75, -0.5]
     for _ in range(25):

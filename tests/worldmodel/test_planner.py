@@ -138,15 +138,16 @@ def test_where_nothing_is_safe_plans_cost_as_little_as_they_can() -> None:
     assert -0.9 < float(free.act(Slope().at(1.3))) < -0.5, "straight to 1"
 
 
-def test_the_limit_is_for_an_episode_of_so_many_steps() -> None:
-    """One costly step of two is 500 in 1,000."""
+@pytest.mark.parametrize(("told", "half"), [({}, 500), ({"episode": 200}, 100)])
+def test_the_limit_is_for_an_episode_of_so_many_actions(told: dict[str, int], half: float) -> None:
+    """One costly action of two: as many as half an episode has."""
     toy = Street(0)
     toy.tables = [np.arange(9.0), np.arange(9) == 5, np.ones(9), np.zeros(9)]
     reached = {}
-    for limit in (499.0, 501.0):
-        plan = wiser.plan(toy, horizon=2, cost_limit=limit, samples=200, elites=10).plan(toy.at(4)).best()
+    for limit in (half - 1, half + 1):
+        plan = wiser.plan(toy, horizon=2, cost_limit=limit, samples=200, elites=10, **told).plan(toy.at(4)).best()
         reached[limit] = float(plan.argmax(-1).sum()) - 2 + 4
-    assert reached == {499.0: 4.0, 501.0: 6.0}
+    assert reached == {half - 1: 4.0, half + 1: 6.0}
 
 
 def test_proposals_by_hand() -> None:

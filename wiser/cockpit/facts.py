@@ -6,7 +6,7 @@ Pictures are left out: they travel in the `Sheet`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -42,7 +42,12 @@ def about_episode(session: Session, sheet: Sheet, first: Sequence[Step]) -> dict
 
 
 def about_step(
-    step: Step, sensors: Sequence[Sensor], stale: dict[str, int], outcome: str, steps_per_second: float
+    step: Step,
+    sensors: Sequence[Sensor],
+    stale: dict[str, int],
+    outcome: str,
+    measures: Mapping[str, float],
+    steps_per_second: float,
 ) -> dict[str, Any]:
     """One lane at one step."""
     verdict = step.verdict
@@ -58,6 +63,7 @@ def about_step(
         "surprise": _short(verdict.surprise),
         "scores": {name: _short(values) for name, values in verdict.scores.items()},
         "measure": _short(step.measure),
+        "measures": {name: _short(value) for name, value in measures.items()},
         "outcome": outcome,
     }
 

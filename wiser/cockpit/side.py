@@ -37,6 +37,13 @@ class Side:
         """How the episode ended; empty while it runs."""
         return self.book.outcome[0]
 
+    @property
+    def measures(self) -> dict[str, float]:
+        """What has added up so far besides the score, by its title."""
+        declared = self.book.domain.measures
+        so_far = self.book.result(0).measures
+        return {declared[name].title: value for name, value in so_far.items() if declared[name].runs}
+
     def step(self, recorder: Recorder, lane: str) -> Step:
         """Look, judge, act; all of it goes into the recorder's lane."""
         moment = next(self._loop)

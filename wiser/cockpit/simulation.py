@@ -16,6 +16,7 @@ from wiser.cockpit.catalogue import Choice
 from wiser.cockpit.facts import about_episode, about_step
 from wiser.cockpit.session import Session
 from wiser.cockpit.sheet import Sheet
+from wiser.cockpit.side import Side
 from wiser.record.step import Step
 from wiser.record.stillness import Stillness
 
@@ -112,13 +113,14 @@ class Simulation:
         self._show(first)
 
     def _show(self, steps: tuple[Step | None, ...]) -> None:
-        sensors = self.session.agent.sensors
-        speed = self.session.recorder.about.steps_per_second
-        facts = [
-            about_step(step, sensors, still.look(step.readings, step.view), side.outcome, speed) if step else None
-            for step, still, side in zip(steps, self._stillness, self.session.sides, strict=True)
-        ]
+        lanes = zip(steps, self._stillness, self.session.sides, strict=True)
+        facts = [self._facts(step, still, side) if step else None for step, still, side in lanes]
         self.board.show(facts, self._sheet.draw(steps))
+
+    def _facts(self, step: Step, still: Stillness, side: Side) -> dict[str, Any]:
+        speed = self.session.recorder.about.steps_per_second
+        stale = still.look(step.readings, step.view)
+        return about_step(step, self.session.agent.sensors, stale, side.outcome, side.measures, speed)
 
     def _report(self) -> None:
         self.board.tell(

@@ -53,7 +53,8 @@ def evaluate(
         blind_limit: steps without a trusted sensor after which the environment's safe action is taken, if it has one;
             `horizon`: as many as the agent's calibration says predictions hold for.
         planner: look for actions in the agent's model instead of asking its policy: cem, or with settings
-            cem:samples=100,cost_limit=10. Slow: at every step it imagines some thousand sequences for each row.
+            cem:samples=100,cost_limit=10,episode=200, where an episode has 200 actions instead of 1,000. Slow: at every
+            step it imagines some thousand sequences for each row.
         episodes: how many, the same ones for every treatment.
         rows: environments side by side; all episodes at once by default.
         seed: of the first episode; by default those that no published figure uses.

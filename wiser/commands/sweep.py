@@ -27,7 +27,8 @@ def sweep(
     Presets: quick, driving-multi, driving-single, driving-surprise, driving-fresh-multi, driving-fresh-single,
     driving-start, driving-middle, driving-lag, driving-oracle, driving-ablation, driving-base, driving-alone,
     driving-forms, driving-resets, driving-seeds, driving-rme, driving-scores, driving-denoisers, crafter,
-    crafter-depth, crafter-onset, safety, safety-onset, safety-some, safety-some-onset.
+    crafter-depth, crafter-onset, safety, safety-onset, safety-some, safety-some-onset,
+    safety-cost.
 
     Args:
         plan: a YAML file or a preset.

@@ -58,6 +58,11 @@ class Measure:
     detail: bool = False
     """Whether it is one of many that a summary speaks for: kept with every episode, but not in lines and figures."""
 
+    @property
+    def runs(self) -> bool:
+        """Whether it is worth following while an episode lasts, beside the score: it adds up, and is no detail."""
+        return self.how == "sum" and not self.detail
+
     def text(self, mean: float) -> str:
         """A mean over episodes as people read it: the share of episodes for what happens or not, else a number."""
         return f"{mean:.0%}" if self.how == "any" else f"{mean:.2f}"

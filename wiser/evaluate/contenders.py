@@ -28,6 +28,7 @@ CONTENDERS: dict[str, Contender] = {
     "base": Contender("base", about="trained normally, every sensor trusted"),
     "augmented": Contender("augmented", about="trained with Gaussian noise on its input, every sensor trusted"),
     "dropout": Contender("dropout", about="trained with sensor dropout, every sensor trusted"),
+    "safe": Contender("safe", about="trained with a limit on the cost, every sensor trusted"),
     "rme": Contender("dropout", "random", about="trained with sensor dropout, a random mask at every step"),
     "rme-tokens": Contender("tokens", about="trained with sensor dropout and learned missing tokens, nothing masked"),
     "confident": Contender("dropout", "greedy", about="trained with sensor dropout, greedy selection by surprise"),

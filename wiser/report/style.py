@@ -30,7 +30,7 @@ _LOOKS = {
     "confident": ("#0072B2", "D"), "exhaustive": ("#009E73", "P"), "calibrated": ("#56B4E9", "X"),
     "witnesses": ("#000000", "*"), "rme-tokens": ("#999933", "8"), "hrssm": ("#661100", "H"),
     "single": ("#882255", "<"), "filter": ("#DDCC77", ">"), "reject": ("#44AA99", "p"),
-    "reject-reference": ("#332288", "h"), "predict": ("#AA4499", "d"),
+    "reject-reference": ("#332288", "h"), "predict": ("#AA4499", "d"), "safe": ("#117733", "1"),
 }  # fmt: skip
 _COLOURS = ("#D55E00", "#E69F00", "#0072B2", "#CC79A7", "#009E73", "#882255", "#999933", "#56B4E9")
 """Of names that are no methods: the second blue comes last, and none is the ink of what is clean."""

@@ -47,7 +47,7 @@ class CrossEntropy:
     cost_limit: float = 2.0
     """What an episode may cost; infinite = no matter what."""
     episode: int = 1000
-    """Steps of an episode; a sequence is safe if it would stay below the limit, were it as long as that."""
+    """Actions of an episode; a sequence is safe if it would stay below the limit, were it as long as that."""
     discount: float = 1 - 1 / 333
     """Factor on what is paid one step later; 1 for an agent that was trained with `continue_discount`."""
     return_lambda: float = 0.95

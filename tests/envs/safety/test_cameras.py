@@ -1,8 +1,10 @@
 """Pictures are those of MuJoCo's own renderer and of the package's, pixel by pixel, upright and never blank."""
 
 import gc
+import os
 import subprocess
 import sys
+from ctypes.util import find_library
 from functools import partial
 
 import numpy as np
@@ -13,7 +15,7 @@ from wiser.envs.safety import cameras
 from wiser.envs.safety.cameras import FAST, Rig, birdeye, dash, front
 from wiser.envs.safety.course import Course
 from wiser.envs.safety.env import SafetyEnv
-from wiser.envs.safety.gl import context_kind
+from wiser.envs.safety.gl import LIBRARIES, context_kind
 from wiser.envs.safety.names import SENSORS
 from wiser.envs.safety.package import mujoco
 
@@ -75,6 +77,8 @@ def test_with_quality_the_front_is_the_package_s_own_picture_lidar_and_all(name,
         place(env.course, hazard[0] - near, hazard[1], 0.1)  # straight at it the package's lidar has an error
         simulation._cost()
         assert (simulation.cost["cost_sum"] > 0) == (near < 0.1)
+        if task.viewer:
+            task.viewer.make_context_current()  # as Gymnasium does before it asks it for a picture
         theirs = task.render(96, 96, "rgb_array", camera_name="vision", cost=simulation.cost)
         np.testing.assert_array_equal(env._look()["front"], theirs)
     env.close()
@@ -153,10 +157,53 @@ def test_rigs_live_side_by_side_and_die_whenever_they_like() -> None:
     assert shots(closed, made)[0].std() > 10, "a closed rig opens again"
 
 
-def test_a_process_that_closes_nothing_ends_in_silence() -> None:
+@pytest.mark.parametrize("kinds", [(False, True), (True, False)])
+def test_a_rig_draws_on_a_model_as_on_one_of_its_own_whoever_drew_there_before(kinds) -> None:
+    shared = course()
+    for quality in kinds:
+        for image, alone in zip(shots(Rig(64, quality), shared), shots(Rig(64, quality), course()), strict=True):
+            np.testing.assert_array_equal(image, alone)
+
+
+def run_with(library: str, script: str) -> str:
+    """What a process says that draws with this library."""
+    if not find_library(LIBRARIES[library]):
+        pytest.skip(f"no lib{LIBRARIES[library]}")
+    chosen = {**os.environ, "MUJOCO_GL": library, "PYOPENGL_PLATFORM": library}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=chosen)
+    if "Cannot initialize a EGL device display" in done.stderr:
+        pytest.skip("EGL has nothing here to draw with")
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_process_that_closes_nothing_ends_in_silence(library) -> None:
     script = "from wiser.envs.safety.env import SafetyEnv; env = SafetyEnv('SafetyPointGoal1'); env.reset(seed=0)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
+    assert run_with(library, script) == ""
+
+
+ELSEWHERE = """
+from threading import Thread
+from wiser.envs.safety.env import SafetyEnv
+
+env = SafetyEnv("SafetyPointGoal1", render_mode="rgb_array")
+expected, shown = env.reset(seed=0)[0], env.render()
+def draw():
+    seen = env.reset(seed=0)[0]
+    assert all((seen[name] == expected[name]).all() for name in seen) and (env.render() == shown).all()
+    env.close()
+    env.reset(seed=0)
+    print("the same")
+thread = Thread(target=draw)
+thread.start()
+thread.join()
+assert (env.reset(seed=0)[0]["front"] == expected["front"]).all()
+"""
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_thread_may_draw_one_after_the_other(library) -> None:
+    assert run_with(library, ELSEWHERE) == "the same\n"
 
 
 def test_a_large_picture_for_people_shows_the_world_whatever_the_sensors_show() -> None:

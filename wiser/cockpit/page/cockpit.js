@@ -97,7 +97,7 @@ class Cockpit {
       const mode = step?.outcome || step?.mode;
       if (!mode || this.modes[k] === mode) return;
       this.modes[k] = mode;
-      this.heard.push(`${name}: ${mode}, score ${short(step.measure)}.`);
+      this.heard.push(`${[`${name}: ${mode}`, `score ${short(step.measure)}`, ...measureTexts(step)].join(", ")}.`);
     });
     if (this.heard.length) {
       this.announcing ??= setTimeout(() => {

@@ -18,6 +18,11 @@ class Episode {
       view.root.querySelector(".status").after(why);
       return why;
     });
+    this.measures = this.views.map((view) => {
+      const line = element("span", { class: "measures" });
+      view.root.querySelector(".measured").append(line);
+      return line;
+    });
     this.views.forEach((view, k) => view.root.querySelector(".method").replaceChildren(
       treatmentSelect(treatments, this.lanes[k], (name) => onTreatment(k, name))));
     const { charts, parts } = tracePanel({ ...about, lanes: this.lanes }, { length: WINDOW, onSeek: () => {} });
@@ -73,6 +78,7 @@ class Episode {
       if (!step || !this.image) return;
       this.views[k].show(this.#withPictures(step, lane, faults));
       this.views[k].root.classList.toggle("over", Boolean(step.outcome));
+      this.measures[k].replaceChildren(...measureTexts(step).map((text) => element("span", {}, text)));
       this.reasons[k].textContent = this.reasons[k].title = reasonText(step, this.about.sensors);
     });
     this.drawing ??= setTimeout(() => this.draw(), DRAW_EVERY);
@@ -116,6 +122,11 @@ function treatmentSelect(treatments, lane, onChange) {
   select.value = lane.method;
   select.addEventListener("change", () => onChange(select.value));
   return select;
+}
+
+/** What has added up besides the score, such as "cost 3". */
+function measureTexts({ measures }) {
+  return Object.entries(measures).map(([name, value]) => `${name} ${Number.isInteger(value) ? value : short(value)}`);
 }
 
 /** Why sensors are not trusted: each reason once, and first, for names are what can be cut. */

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from weakref import finalize
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wiser.envs.safety.course import Course
-from wiser.envs.safety.gl import clear_up, context_kind, leave, use
+from wiser.envs.safety.gl import clear_up, context_kind, current, leave, use
 from wiser.envs.safety.package import mujoco
 
 Image = NDArray[np.uint8]
@@ -77,8 +78,8 @@ class Rig:
         clear_up()
         if self._gl is None:
             self._open(model)
-        self._gl.make_current()
-        return [self._shoot(model, data, camera, further) for camera in cameras]
+        with current(self._gl):
+            return [self._shoot(model, data, camera, further) for camera in cameras]
 
     def close(self) -> None:
         """Let go of the context; the next picture makes a new one."""
@@ -87,14 +88,11 @@ class Rig:
         self._gl = None
 
     def _open(self, model: Any) -> None:
-        look, quality = model.vis.global_, model.vis.quality
-        look.offwidth = look.offheight = self.size
-        for name, value in {} if self.quality else FAST.items():
-            setattr(quality, name, value)
         gl = context_kind()(self.size, self.size)
-        gl.make_current()
-        context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
+        buffer = _having(model.vis.global_, offwidth=self.size, offheight=self.size)
+        with buffer, _having(model.vis.quality, **({} if self.quality else FAST)), current(gl):
+            context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150)
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
         self._gl, self._context = gl, context
         free = partial(_free_context, gl, context)
         use(free)
@@ -119,7 +117,20 @@ class Rig:
         return np.ascontiguousarray(image[::-1])  # OpenGL counts rows from below
 
 
+@contextmanager
+def _having(settings: Any, **values: int) -> Iterator[None]:
+    """Settings of a model as a new context is to find them; the model is not ours alone."""
+    before = {name: getattr(settings, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(settings, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
+
+
 def _free_context(gl: Any, context: Any) -> None:
-    gl.make_current()
-    context.free()
+    with current(gl):
+        context.free()
     gl.free()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import gymnasium as gym
@@ -13,7 +14,7 @@ from gymnasium.vector import SyncVectorEnv
 from numpy.typing import NDArray
 
 from wiser.envs.domain import Domain, Measure, Rows, Task, Teacher, register
-from wiser.envs.safety.names import LENGTH, REPEAT, TASKS
+from wiser.envs.safety.names import LENGTH, TASKS
 
 SCORES = Path(__file__).with_name("scores.json")
 """Of a random policy and of the scripted pilot; `python -m wiser.envs.safety.scores` measures them."""
@@ -58,14 +59,15 @@ def stand_still(env: str, space: gym.Space[Any]) -> Any:
 
 
 def score_cost_ratio(episodes: Sequence[Mapping[str, float]]) -> float:
-    """The sum of all scores by the sum of all costs; costs of less than 1 in all count as 1."""
-    score, cost = (sum(episode.get(name, 0.0) for episode in episodes) for name in ("score", "cost"))
+    """The mean score by the mean cost; less than 1 an episode counts as 1, so that a harmless policy has its score."""
+    score, cost = (fmean(episode.get(name, 0.0) for episode in episodes) for name in ("score", "cost"))
     return score / max(1.0, cost)
 
 
 def _describe(name: str, scores: Mapping[str, Any]) -> Task:
     references = {policy: scores[name][policy]["score"] for policy in ("random", "expert") if name in scores}
-    return Task(f"wiser/{name}-v0", name, TASKS[name], LENGTH // REPEAT, AGENTS[name], **references)
+    # Actions of the longest episode are those of repeat=1; where they are repeated, the environment ends it sooner.
+    return Task(f"wiser/{name}-v0", name, TASKS[name], LENGTH, AGENTS[name], **references)
 
 
 for _name in TASKS:

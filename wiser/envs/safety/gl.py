@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ctypes.util import find_library
 from functools import cache
 from importlib import import_module
@@ -41,9 +42,28 @@ def context_kind() -> Any:
     return import_module(f"mujoco.{found[0]}").GLContext
 
 
+@contextmanager
+def current(context: Any) -> Iterator[None]:
+    """Draw in a context of MuJoCo's. Afterwards no thread has it: EGL gives it to no other one before."""
+    context.make_current()
+    try:
+        yield
+    finally:
+        library = sys.modules[type(context).__module__]
+        if library.__name__ == "mujoco.egl":
+            library.EGL.eglReleaseThread()
+        elif library.__name__ == "mujoco.osmesa":
+            library.osmesa.OSMesaMakeCurrent(None, None, library.GL.GL_FLOAT, 0, 0)
+
+
 def use(free: Free) -> None:
-    """Have a context freed when the process ends, at the latest: later there is no more Python to do it."""
+    """Have a context freed when the process ends, at the latest: later there is no more Python to do it.
+
+    What was registered last is done first: MuJoCo closes EGL when the process ends, and has registered that by now.
+    """
     _in_use.add(free)
+    atexit.unregister(_end)
+    atexit.register(_end)
 
 
 def leave(free: Free) -> None:
@@ -61,7 +81,6 @@ def clear_up() -> None:
         _left.pop()()
 
 
-@atexit.register
 def _end() -> None:
     for free in tuple(_in_use):
         leave(free)

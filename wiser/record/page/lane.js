@@ -20,6 +20,7 @@
      surprise: nats, or null
      scores:   {name: number or one number per sensor}
      measure:  the running score
+     measures: {title: number}            what else adds up, on a live page
      outcome:  how the episode ended, or ""
    }
    picture = {image, x, y, width, height}  a rectangle of anything a canvas can draw
