@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.fake_world import SAMPLED
 from wiser.envs.crafter.names import ACHIEVEMENTS, NOVELTIES
 from wiser.envs.domain import domain_of, find_task, known_tasks, references
 from wiser.evaluate.contenders import agent_name
@@ -37,6 +38,11 @@ def test_both_tasks_are_known() -> None:
     assert {"Crafter", "CrafterShort"} <= {task.name for task in known_tasks()}
     assert find_task("Crafter").longest == 10 * find_task("CrafterShort").longest
     assert agent_name("CrafterShort", "dropout") == "crafter/dropout"
+
+
+def test_agents_sample_their_actions_here_and_nowhere_else() -> None:
+    sampled = {task.name for task in known_tasks() if domain_of(task.env).sample_actions}
+    assert sampled - {SAMPLED} == {"Crafter", "CrafterShort"}
 
 
 @pytest.mark.parametrize("name", ["crafter", "crafter-depth", "crafter-onset"])
