@@ -36,6 +36,7 @@ class Teaching:
 
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
+        self._figures: dict[str, Tensor] = {}
 
     @staticmethod
     def fields(actions: Actions) -> dict[str, Field]:
@@ -54,13 +55,23 @@ class Teaching:
         return min(1.0, update / max(1.0, self.config.cloning_end * self.config.updates))
 
     def terms(self, model: DreamerV3, x: Tensor, sample: Sample, update: int) -> dict[str, Tensor]:
-        """Cross-entropy of the policy at features (B, T, F) with what the expert would do; none without weight."""
+        """Cross-entropy of the policy at features (B, T, F) with what the expert would do; none without weight.
+
+        Of numbers instead of choices it is the negative log-density.
+        """
         weight = self.weight(update)
         if weight <= 0:
+            self._figures = {}
             return {}
         label = torch.from_numpy(sample.steps[LABEL]).to(x.device).float()  # (B, T, A)
         pulled = scale_gradient(x, self.config.cloning_pull)
-        return {"cloning": -weight * action_logprob(model, pulled, label)[0].mean()}
+        imitation = -action_logprob(model, pulled, label)[0].mean()
+        self._figures = {"imitation": imitation.detach()}
+        return {"cloning": weight * imitation}
+
+    def figures(self) -> dict[str, Tensor]:
+        """What the log is told besides: the last term before it was weighted, so how far imitation has come."""
+        return self._figures
 
 
 def find_teacher(config: TrainConfig, env: Rows) -> Teacher:
