@@ -1,11 +1,13 @@
 """One small world for all tests, in any form an environment can have.
 
 As a vector with an expert, a safe action and a novelty, or single and unknown to the house; discrete or continuous;
-with a cost; long; with one sensor or many, or a single Box; with a picture. `World` has an option for each.
+with a cost; long; with one sensor or many, or a single Box; with a picture. `World` has an option for each. In one of
+them agents sample their actions when they are evaluated.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -23,7 +25,7 @@ __all__ = ["DRIFTING", "NOISY", "OPEN", "PLAIN", "World", "Worlds", "cost_of", "
 
 VECTOR, CONTINUOUS = "tests/Vector-v0", "tests/Continuous-v0"
 LASTING, NEVER_THE_SAME, SAME_STEP = "tests/Lasting-v0", "tests/NeverTheSame-v0", "tests/SameStep-v0"
-STAGGERED = "tests/Staggered-v0"
+STAGGERED, SAMPLED = "tests/Staggered-v0", "tests/Sampled-v0"
 DESCRIBED: dict[str, dict[str, Any]] = {
     VECTOR: {},
     CONTINUOUS: {"continuous": True},
@@ -57,14 +59,15 @@ class Expert:
         return None
 
 
-register(
-    Domain(
-        tuple(Task(name, name, name) for name in DESCRIBED),
-        teacher=lambda env: Expert(env.unwrapped),
-        novelties={Dusk.name: Dusk},
-        fallback=lambda env, space: space.start if isinstance(space, gym.spaces.Discrete) else space.low,
-    )
+_DOMAIN = Domain(
+    tuple(Task(name, name, name) for name in DESCRIBED),
+    teacher=lambda env: Expert(env.unwrapped),
+    novelties={Dusk.name: Dusk},
+    fallback=lambda env, space: space.start if isinstance(space, gym.spaces.Discrete) else space.low,
 )
+register(_DOMAIN)
+register(replace(_DOMAIN, tasks=(Task(SAMPLED, SAMPLED, SAMPLED),), sample_actions=True))
+gym.register(SAMPLED, vector_entry_point="tests.fake_world:Worlds", kwargs={"staggered": True})
 for name, kwargs in DESCRIBED.items():
     gym.register(name, vector_entry_point="tests.fake_world:Worlds", kwargs=kwargs)
 for name, kwargs in UNDESCRIBED.items():

@@ -306,5 +306,5 @@ def test_the_encoder_sees_masked_images_and_nothing_is_decoded(monkeypatch) -> N
     assert masks.all()
     assert set(terms) == {
         "dynamics", "representation", "reward", "continue", "match", "bisimulation", "actor", "critic", "replay_critic",
-        "cloning",
+        "cloning", "imitation",
     }  # fmt: skip

@@ -300,7 +300,21 @@ def test_the_cloning_term_fades_to_its_floor(monkeypatch, update: int, weight: f
     terms = setup.update(update)
     _, (logprob, _) = setup.calls["action_logprob"][-1]
     assert float(terms["cloning"]) == pytest.approx(-weight * logprob.mean().item(), rel=1e-5)
-    assert "cloning" not in Setup(replace(CONFIG, cloning=0.0, cloning_floor=0.0)).update()
+    assert not {"cloning", "imitation"} & set(Setup(replace(CONFIG, cloning=0.0, cloning_floor=0.0)).update())
+
+
+@pytest.mark.parametrize("update", [0, 2, 9])
+def test_how_far_imitation_has_come_is_told_whatever_it_weighs(update: int) -> None:
+    """The cross-entropy by hand, of a learner whose other half is the same; once cloning has faded out, nothing."""
+    setup, twin = Setup(), Setup()
+    sample = twin.replay.sample(3, 6, np.random.default_rng(0))
+    observed, *_ = twin.learner._observe(sample, torch.zeros(3, dtype=torch.bool))
+    label = torch.from_numpy(sample.steps["label"]).float()
+    expected = -(twin.model.actor.logprobs(observed.features) * label).sum(-1).mean().item()
+    assert float(setup.update(update)["imitation"]) == pytest.approx(expected, rel=1e-5)
+    fading = Setup(replace(CONFIG, cloning_floor=0.0))
+    assert "imitation" in fading.update(4)
+    assert "imitation" not in fading.update(5)
 
 
 def test_the_terms_add_up_to_what_is_descended(monkeypatch) -> None:
@@ -310,7 +324,8 @@ def test_the_terms_add_up_to_what_is_descended(monkeypatch) -> None:
     backward = Tensor.backward
     monkeypatch.setattr(Tensor, "backward", lambda loss: descended.append(loss.item()) or backward(loss))
     terms = setup.update()
-    weighted = sum(float(value) * (0.1 if name == "representation" else 1.0) for name, value in terms.items())
+    weights = {"representation": 0.1, "imitation": 0.0}  # the latter is no term, only told
+    weighted = sum(float(value) * weights.get(name, 1.0) for name, value in terms.items())
     assert descended == [pytest.approx(weighted, rel=1e-5)]
     assert {"actor", "critic", "replay_critic", "cloning", "dynamics", "reward", "decode/glow"} <= set(terms)
 

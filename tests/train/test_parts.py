@@ -89,7 +89,8 @@ def test_what_a_part_adds_is_descended_with_the_rest(monkeypatch) -> None:
     backward = torch.Tensor.backward
     monkeypatch.setattr(torch.Tensor, "backward", lambda loss: descended.append(loss.item()) or backward(loss))
     terms = setup.update()
-    weighted = sum(float(value) * (0.1 if name == "representation" else 1.0) for name, value in terms.items())
+    weights = {"representation": 0.1, "imitation": 0.0}
+    weighted = sum(float(value) * weights.get(name, 1.0) for name, value in terms.items())
     assert descended == [pytest.approx(weighted, rel=1e-5)]
 
 

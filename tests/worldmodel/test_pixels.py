@@ -4,7 +4,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from tests import tiny
+from wiser.worldmodel.dreamer.decoder import PatchDecoder
 from wiser.worldmodel.dreamer.pixels import UpConv, centred, join_patches, painted_error, split_patches
+from wiser.worldmodel.protocol import Belief
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 4, 16), (3, 1, 5, 2), (1, 7, 2, 3)])
@@ -55,6 +58,26 @@ def test_painted_error_is_that_of_the_plain_operations(rows, as_bytes, brush) ->
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
     ours, theirs = (torch.autograd.grad(0.3 * error, (x, weight, bias)) for error in (found, expected))
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("patch", [7, 8])
+@pytest.mark.parametrize("rows", [1, 19])
+@pytest.mark.parametrize("as_bytes", [True, False])
+def test_the_error_of_patches_is_that_of_the_pixels_there_are(patch, rows, as_bytes) -> None:
+    """Patches of 7 cover 28 x 56 pixels of which 16 x 48 are real; value and gradients are those of these."""
+    torch.manual_seed(rows)
+    config = tiny.config((tiny.image("camera"),), patch=patch)
+    decoder = PatchDecoder(config, (16, 48, 3)).double()
+    deter = torch.randn(rows, config.deter, dtype=torch.float64).requires_grad_()
+    stoch = torch.rand(rows, config.stoch, config.classes, dtype=torch.float64).requires_grad_()
+    belief, target = Belief(deter, stoch), torch.randint(0, 256, (rows, 16, 48, 3), dtype=torch.uint8)
+    truth = target.double() / 255
+    expected = (decoder(belief) - truth).square().sum()
+    found = decoder.squared_error(belief, target if as_bytes else truth)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=0)
+    leaves = (deter, stoch, *decoder.parameters())
+    for ours, theirs in zip(*(torch.autograd.grad(error, leaves) for error in (found, expected)), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 8, 19])

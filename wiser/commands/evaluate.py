@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
@@ -12,7 +12,7 @@ from wiser.options import NO_OPTIONS, Agent, Env, Options
 from wiser.spoken import spoken
 
 if TYPE_CHECKING:
-    from wiser.faults import Scenario
+    from wiser.rollout import Disturbance
 
 
 @spoken()
@@ -44,8 +44,9 @@ def evaluate(
         treatments: of the sensors: none, greedy, exhaustive, calibrated, witnesses, random, median, reject,
             reject-reference, predict, or auto: the best the agent has a calibration for. Settings of a judge follow its
             name: reject:score=resnet18,denoiser=restormer.
-        fault: what breaks sensors; `wiser faults` shows all of them. None leaves them clean.
-        broken: how many fail, drawn for each episode; 1 by default.
+        fault: what breaks sensors, `wiser faults` shows all of them; or a novelty of the environment's own, such as
+            hidden-enemy in Crafter. None leaves them clean.
+        broken: how many fail, drawn for each episode; 1 by default. A novelty affects what it affects.
         intensity: how badly; 0 is clean, 1 severe.
         proportion: share of the steps at which they are broken.
         onset: first step at which anything breaks.
@@ -74,7 +75,7 @@ def evaluate(
 
     use_threads(threads)
     first = seeds.TRYING.start if seed is None else seed
-    harm = _harm(fault, broken, intensity, proportion, onset, scenario, first)
+    harm = _harm(env, fault, broken, intensity, proportion, onset, scenario, first)
     model = load(agent) if planner is None else planned(load(agent), planner)
     names = [resolve_name(name, model) for name in treatments]
     chosen = {name: replace(find_treatment(name), blind_limit=blind_limit) for name in names}
@@ -84,9 +85,17 @@ def evaluate(
 
 
 def _harm(
-    fault: str | None, broken: int | None, intensity: float, proportion: float, onset: int, file: Path | None, seed: int
-) -> Scenario | None:
-    """What breaks; None without a fault, of which then nothing else may be said."""
+    env: str,
+    fault: str | None,
+    broken: int | None,
+    intensity: float,
+    proportion: float,
+    onset: int,
+    file: Path | None,
+    seed: int,
+) -> Disturbance | None:
+    """What is wrong; None without a fault, of which then nothing else may be said."""
+    from wiser.envs.domain import domain_of
     from wiser.faults import Scenario
 
     if file is not None:
@@ -94,10 +103,12 @@ def _harm(
             raise ValueError("--scenario says what breaks, and how: leave out --fault and what belongs to it")
         return Scenario.from_yaml(_text(file))
     if fault is not None:
-        count = 1 if broken is None else broken
-        return Scenario(
-            faults=(fault,), sensors=count, intensity=intensity, proportion=proportion, onset=onset, seed=seed
-        )
+        how: dict[str, Any] = {"intensity": intensity, "proportion": proportion, "onset": onset, "seed": seed}
+        if (novelty := domain_of(env).novelties.get(fault)) is None:
+            return Scenario(faults=(fault,), sensors=1 if broken is None else broken, **how)
+        if broken is not None:
+            raise ValueError(f"{fault} affects what it affects: leave out --broken")
+        return novelty(**how)
     if (broken, intensity, proportion, onset) != (None, 1.0, 1.0, 0):
         raise ValueError("--broken, --intensity, --proportion and --onset say how --fault breaks sensors: name one")
     return None

@@ -122,6 +122,9 @@ class Domain:
     """How fast people watch it."""
     chooses_sensors: bool = False
     """Whether its environments can be made with some of their sensors only, by the option `sensors`."""
+    sample_actions: bool = False
+    """Whether an agent's policy is sampled when it is evaluated, too, instead of taking the most likely action: where a
+    wrong action that is taken again and again is ruinous, and now and then another one is not."""
     teacher: Callable[[Rows], Teacher | None] = _no_teacher
     """A scripted expert of an environment, if there is one."""
     view: Callable[[Rows, int], View] = _render

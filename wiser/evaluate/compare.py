@@ -21,7 +21,7 @@ from wiser.evaluate.watch import RecordEpisode
 from wiser.faults import Scenario
 from wiser.guard.calibration import beside
 from wiser.record import About, Recorder, check_target, export
-from wiser.rollout import Trial, mention_home
+from wiser.rollout import Disturbance, Trial, mention_home
 from wiser.worldmodel.protocol import WorldModel
 
 
@@ -46,10 +46,16 @@ def _recorder(model: Any, agent: str, trial: Trial, lanes: tuple[str, ...], targ
     """A recorder whose recording can be written to `target`, which is checked before anything is driven."""
     check_target(target)
     check_file(target)
-    what = describe(trial.disturbance) if isinstance(trial.disturbance, Scenario) else "clean"
     speed = domain_of(trial.env).steps_per_second
-    about = About(f"{agent}: {what}", trial.env, agent, (trial.seed,), steps_per_second=speed)
+    about = About(f"{agent}: {_what(trial.disturbance)}", trial.env, agent, (trial.seed,), steps_per_second=speed)
     return Recorder(model.sensors, {name: name for name in lanes}, about, beside(model.folder, model.digest))
+
+
+def _what(disturbance: Disturbance | None) -> str:
+    """What is wrong, in a few words."""
+    if disturbance is None:
+        return "clean"
+    return describe(disturbance) if isinstance(disturbance, Scenario) else disturbance.name
 
 
 def _drive(model: Any, treatment: Treatment, trial: Trial, recorder: Recorder | None, lane: str) -> list[Episode]:

@@ -144,11 +144,12 @@ class Plan:
             agent = agent_name(task, contender.agent)
             place = agent if folder == SHIPPED else f"{folder}/{agent}"
             model, treatment = find_agent(place), treatment_of(contender, self.own_treatments)
+            acting = " sampled" if domain_of(task).sample_actions else ""
             common: dict[str, Any] = {
                 "task": task,
                 "contender": name,
                 "agent": f"{agent}{f'#{run}' if run else ''}@{(model.digest or '')[:16]}",
-                "treatment": f"{contender.treatment}@{treatment.digest(model)}",
+                "treatment": f"{contender.treatment}@{treatment.digest(model)}{acting}",
                 "episodes": self.episodes,
                 "options": options,
             }

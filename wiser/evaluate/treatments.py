@@ -54,11 +54,13 @@ class Treatment:
 
     def guard(self, agent: WorldModel, env: str, made: Rows, rows: int, seed: int) -> Guard:
         """Guard the agent in `rows` environments; one seed gives every treatment the same draws."""
-        safe = domain_of(env).fallback
+        domain = domain_of(env)
+        safe = domain.fallback
         fallback = None if safe is None else lambda verdict: safe(env, made.single_action_space)
         return Guard(
-            agent, self.judge, rows=rows, seed=seed, health=self.health, blind_limit=self.blind_limit, fallback=fallback
-        )
+            agent, self.judge, rows=rows, seed=seed, health=self.health, blind_limit=self.blind_limit,
+            fallback=fallback, sample_actions=domain.sample_actions,
+        )  # fmt: skip
 
     def digest(self, agent: WorldModel) -> str:
         """Digest of everything that decides how this agent's sensors are treated: settings, thresholds, weights."""

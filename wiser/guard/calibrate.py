@@ -35,6 +35,7 @@ class Calibrator:
         rows: int,
         scores: Sequence[str] | None = None,
         judges: Sequence[Measuring] = (),
+        sample_actions: bool = False,
     ) -> None:
         """Prepare for `rows` environments.
 
@@ -42,8 +43,9 @@ class Calibrator:
             give: `surprise`, `isolated_surprise/<sensor>`, and for models that decode `reconstruction` (context-free, M
             of the paper), `reconstruction/<sensor>` (from that sensor alone) and `context` (in-context reconstruction).
         judges: those whose own statistics are recorded too; they watch and decide nothing.
+        sample_actions: draw actions instead of taking the most likely one, as the agent will when it is guarded.
         """
-        self.guard = Guard(model, "none", rows=rows)
+        self.guard = Guard(model, "none", rows=rows, sample_actions=sample_actions)
         self._asked = known_scores(model, scores)
         self._judges = tuple(judges)
         self._meters = [judge.measure(model, rows) for judge in judges]

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wiser.envs.domain import domain_of
 from wiser.faults import gaussian
 from wiser.guard import Guard
 from wiser.rollout import Trial, check_fit, drive
@@ -35,7 +36,7 @@ class Pairs(NamedTuple):
 def clean_frames(model: WorldModel, env: str, sensor: str, count: int, seed: int, options: Mapping[str, Any]) -> Frames:
     """What a sensor shows while the unguarded agent drives, from the episode `seed` on; nothing is broken."""
     trial = Trial(env, ROWS, seed, options=options)
-    guard = Guard(model, "none", rows=ROWS, seed=seed)
+    guard = Guard(model, "none", rows=ROWS, seed=seed, sample_actions=domain_of(env).sample_actions)
     with closing(trial.make(ROWS, 0, [sensor.name for sensor in model.sensors])) as made:
         check_fit(model, made, env)
         steps = islice(drive(made, guard, seed), math.ceil(count / ROWS))

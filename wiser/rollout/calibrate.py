@@ -10,6 +10,7 @@ from typing import Any
 
 from wiser import seeds
 from wiser.checks import at_least
+from wiser.envs.domain import domain_of
 from wiser.guard import Calibration, Calibrator
 from wiser.guard.judges import Measuring, measuring_judges
 from wiser.rollout.fit import check_fit
@@ -37,7 +38,8 @@ def calibrate(
     """
     at_least(1, rows=rows, steps=steps, beginnings=beginnings)
     trial = Trial(env, rows, seed, options=options or {})
-    calibrator = Calibrator(model, rows, scores, measuring_judges() if judges is None else judges)
+    judges = measuring_judges() if judges is None else judges
+    calibrator = Calibrator(model, rows, scores, judges, domain_of(env).sample_actions)
     with closing(trial.make(rows, 0, [sensor.name for sensor in model.sensors])) as made:
         check_fit(model, made, env)
         begun = math.ceil(beginnings / rows)

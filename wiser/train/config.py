@@ -144,7 +144,8 @@ class TrainConfig:
     """Adaptive gradient clipping: largest norm of a tensor's gradient, as a share of that of its weights."""
 
     greedy_share: float = 0.0
-    """Share of the environments where the policy acts greedily, as when it is evaluated, instead of exploring."""
+    """Share of the environments where the policy acts greedily instead of exploring, as when it is evaluated unless the
+    environment's domain has it sampled then."""
     expert_share: float = 0.0
     """Share of the environments that the environment's own expert drives at first; fades to 0 with the cloning term."""
     expert_noise: float = 0.1

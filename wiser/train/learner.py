@@ -60,8 +60,8 @@ class Learner:
         self.optimiser.step()
         for part in (self.variant, self.objective):
             part.follow(model)
-            for name, value in part.figures().items():
-                _note(terms, name, value)
+        for name, value in self._figures():
+            _note(terms, name, value)
         self._refresh(replay, sample, observed.unrolled.belief, ~fresh)
         return terms
 
@@ -82,6 +82,12 @@ class Learner:
             yield from part.terms(self.model, observed, self.generator).items()
         if self.teaching is not None:
             yield from self.teaching.terms(self.model, observed.features, sample, update).items()
+
+    def _figures(self) -> Iterator[tuple[str, Tensor]]:
+        for part in (self.variant, self.objective):
+            yield from part.figures().items()
+        if self.teaching is not None:
+            yield from self.teaching.figures().items()
 
     @staticmethod
     def _refresh(replay: Replay, sample: Sample, belief: Belief, some: Tensor) -> None:

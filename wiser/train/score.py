@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from wiser import seeds
+from wiser.envs.domain import domain_of
 from wiser.guard import Guard
 from wiser.rollout import Result, Trial, complete, waves
 from wiser.train.config import TrainConfig
@@ -14,10 +17,11 @@ from wiser.worldmodel.protocol import WorldModel
 def evaluate(
     config: TrainConfig, model: WorldModel, episodes: int, first_seed: int = seeds.HELD_OUT.start
 ) -> dict[str, float]:
-    """Drive `episodes` episodes, one per seed, with the mode of the policy; means over episodes."""
+    """Drive `episodes` episodes, one per seed, acting as the environment's domain has it; means over episodes."""
     trial = Trial(config.env, episodes, first_seed, options=config.env_options, processes=config.processes)
+    unguarded = partial(Guard, model, "none", sample_actions=domain_of(config.env).sample_actions)
     results: list[Result] = []
-    for wave in waves(trial, model, lambda env, rows, seed: Guard(model, "none", rows=rows, seed=seed)):
+    for wave in waves(trial, model, lambda env, rows, seed: unguarded(rows=rows, seed=seed)):
         for _ in wave.moments:
             pass
         results += map(wave.book.result, range(wave.episodes))

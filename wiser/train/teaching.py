@@ -38,6 +38,7 @@ class Teaching:
 
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
+        self._figures: dict[str, Tensor] = {}
 
     @staticmethod
     def fields(actions: Actions) -> dict[str, Field]:
@@ -59,10 +60,17 @@ class Teaching:
         """How unlike the expert the policy is at features (B, T, F); none without weight."""
         weight = self.weight(update)
         if weight <= 0:
+            self._figures = {}
             return {}
         label = torch.from_numpy(sample.steps[LABEL]).to(x.device).float()  # (B, T, A)
         pulled = scale_gradient(x, self.config.cloning_pull)
-        return {"cloning": weight * unlikeness(model, pulled, label).mean()}
+        imitation = unlikeness(model, pulled, label).mean()
+        self._figures = {"imitation": imitation.detach()}
+        return {"cloning": weight * imitation}
+
+    def figures(self) -> dict[str, Tensor]:
+        """What the log is told besides: the last term before it was weighted, so how far imitation has come."""
+        return self._figures
 
 
 def unlikeness(model: DreamerV3, x: Tensor, label: Tensor) -> Tensor:

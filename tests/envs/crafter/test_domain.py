@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from tests.fake_world import SAMPLED
 from wiser.envs.crafter.names import ACHIEVEMENTS, NOVELTIES
 from wiser.envs.domain import domain_of, find_task, known_tasks, references
-from wiser.evaluate.contenders import agent_name
+from wiser.evaluate.contenders import CONTENDERS, agent_name
 from wiser.evaluate.plan import Plan
 from wiser.guard import AUTO, Greedy
 from wiser.train.config import stack
@@ -39,11 +40,19 @@ def test_both_tasks_are_known() -> None:
     assert agent_name("CrafterShort", "dropout") == "crafter/dropout"
 
 
+def test_agents_sample_their_actions_here_and_nowhere_else() -> None:
+    sampled = {task.name for task in known_tasks() if domain_of(task.env).sample_actions}
+    assert sampled - {SAMPLED} == {"Crafter", "CrafterShort"}
+
+
 @pytest.mark.parametrize("name", ["crafter", "crafter-depth", "crafter-onset"])
 def test_the_paper_s_experiment_is_a_plan(name) -> None:
     plan = Plan.read(name)
     assert set(plan.disturbances) == set(NOVELTIES) == set(domain_of(plan.tasks[0]).novelties)
     assert 0 in plan.failures
+    cells = len(plan.named()) * (1 + len(plan.disturbances))
+    assert (cells, plan.episodes) == {"crafter": (25, 100), "crafter-depth": (35, 50), "crafter-onset": (20, 50)}[name]
+    assert (plan.named().get("base") == CONTENDERS["base"]) == (name == "crafter")
     judges = [treatment.judge for treatment in plan.own_treatments.values()]
     assert judges[:2] == ["none", Greedy(depth=0, include_full=False)], "unguarded, then one representation alone"
     assert AUTO in judges if name != "crafter-depth" else [judge.depth for judge in judges[1:]] == list(range(6))
@@ -56,7 +65,8 @@ def test_the_paper_s_experiment_is_a_plan(name) -> None:
 def test_presets_stack(presets, rows) -> None:
     config = stack(presets)
     assert (config.rows, config.variant) == (rows, "dropout")
-    assert (config.cloning > 0) == ("crafter/taught" in presets)
+    assert (config.cloning > 0) == (config.cloning_floor > 0) == ("crafter/taught" in presets)
+    assert config.greedy_share == 0, "they are sampled when they are evaluated"
     if "crafter/published" in presets:
         steps = config.updates * config.rows * config.steps_per_update
         assert steps == 1_000_000

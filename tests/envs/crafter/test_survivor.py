@@ -108,6 +108,21 @@ def test_it_goes_for_what_it_lacks(what, material) -> None:
     assert env.game.player.inventory[what] == before + 1
 
 
+@pytest.mark.parametrize(("there", "wanted"), [("stone", "stone"), ("tree", "wood"), ("tree stone", "wood")])
+def test_it_lays_in_whatever_stock_there_is_in_view(there, wanted) -> None:
+    """It lacks wood and stone, and no achievement can be gone for: no water, cow, coal, iron or enemy is in view."""
+    env = meadow()
+    made = {f"make_{material}_{tool}" for material in ("wood", "stone") for tool in ("pickaxe", "sword")}
+    env.game._unlocked |= {"collect_sapling", "collect_wood", "collect_stone", "place_plant", "place_stone", *made}
+    env.game._unlocked |= {"place_table", "place_furnace"}
+    env.game.player.inventory.update(wood_pickaxe=1, stone_pickaxe=1)
+    for material, side in zip(there.split(), (1, -1), strict=False):
+        lay(env, material, 3 * side, 0)
+    for _ in range(3):
+        env.step(Survivor(env.game).action())
+    assert env.game.player.inventory[wanted] == 1
+
+
 def test_it_never_walks_into_lava() -> None:
     env = meadow()
     env.game.player.inventory["drink"] = 1

@@ -104,8 +104,9 @@ def _face(scene: Scene, action: str, materials: tuple[str, ...]) -> str | None:
 
 
 def _stock(scene: Scene) -> str | None:
-    """Gather what will be needed, where there is some near."""
+    """Gather what will be needed: the first that is lacking and that there is some of near."""
     for item, amount, start, end in STOCKS:
-        if scene.items[item] < amount and start in scene.unlocked and end not in scene.unlocked:
-            return gather(scene, item)
+        wanted = scene.items[item] < amount and start in scene.unlocked and end not in scene.unlocked
+        if wanted and (action := gather(scene, item)) is not None:
+            return action
     return None

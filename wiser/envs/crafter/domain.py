@@ -75,6 +75,7 @@ register(
         },
         summaries={"Crafter score": crafter_score},
         endings={"died": "died"},
+        sample_actions=True,  # as the paper's code; whoever walks into the same wall for ever starves there
         teacher=survivors,
         novelties={name: partial(Novelty, name) for name in NOVELTIES},
     )

@@ -57,8 +57,16 @@ class ImageDecoder(nn.Module, ABC):
         return torch.sigmoid(join_patches(self.brush(*self.canvas(belief)), self.patch))[:, :height, :width]
 
     def squared_error(self, belief: Belief, target: Tensor) -> Tensor:
-        """Summed over the pixels of all images (B, H, W, C), uint8 or in [0, 1]; what is cut off should be black."""
-        return painted_error(self.brush, *self.canvas(belief), split_patches(padded(target, self.grain), self.patch))
+        """Summed over the pixels of all images (B, H, W, C), uint8 or in [0, 1]; what is cut off counts for nothing."""
+        shown = self._shown(target) if any(side % self.grain for side in self.size) else None
+        return painted_error(self.brush, *self.canvas(belief), self._patches(target), shown)
+
+    def _shown(self, target: Tensor) -> Tensor:
+        """1 for the pixels of an image, 0 for those that are cut off, as patches (1, H / patch, W / patch, ...)."""
+        return self._patches(target.new_ones(1, *target.shape[1:]))
+
+    def _patches(self, images: Tensor) -> Tensor:
+        return split_patches(padded(images, self.grain), self.patch)
 
 
 class ConvDecoder(ImageDecoder):

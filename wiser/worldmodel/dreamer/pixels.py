@@ -94,9 +94,14 @@ def centred(x: Tensor, dtype: torch.dtype) -> Tensor:
     return out
 
 
-def painted_error(brush: Brush, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> Tensor:
-    """Sum of (sigmoid(brush(x, weight, bias)) - target)^2; the target is uint8, or floats in [0, 1]."""
-    error: Tensor = _PaintedError.apply(brush, x, weight, bias, target)
+def painted_error(
+    brush: Brush, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, shown: Tensor | None = None
+) -> Tensor:
+    """Sum of (sigmoid(brush(x, weight, bias)) - target)^2; the target is uint8, or floats in [0, 1].
+
+    Of pixels that are not all to count, `shown` (1, ...) is 1 for those that do and 0 for the others.
+    """
+    error: Tensor = _PaintedError.apply(brush, x, weight, bias, target, shown)
     return error
 
 
@@ -107,9 +112,12 @@ class _PaintedError(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, brush: Brush, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, brush: Brush, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, shown: Tensor | None
+    ) -> Tensor:
         leaves = [leaf.detach().requires_grad_() for leaf in (weight, bias)]
         scale = 1 / 255 if target.dtype == torch.uint8 else 1.0
+        shown = None if shown is None else shown.to(x.dtype)
         some = _IMAGES if x.device.type == "cpu" else max(1, len(x))
         total, to_x, to_leaves = x.new_zeros(()), torch.empty_like(x), [torch.zeros_like(leaf) for leaf in leaves]
         for part, truth, to_part in zip(*(y.split(some) for y in (x, target, to_x)), strict=True):
@@ -118,6 +126,8 @@ class _PaintedError(torch.autograd.Function):
                 logits = brush(part, *leaves)
             guess = torch.sigmoid(logits.detach())
             gap = guess.sub(truth.to(x.dtype), alpha=scale)
+            if shown is not None:
+                gap *= shown
             total += torch.linalg.vector_norm(gap).square()
             slope = torch.ops.aten.sigmoid_backward(gap, guess)  # half of the gradient
             pulls = torch.autograd.grad(logits, (part, *leaves), slope)
@@ -128,6 +138,6 @@ class _PaintedError(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor, Tensor, None, None]:
         to_x, to_weight, to_bias = (pull * (2.0 * grad) for pull in ctx.saved_tensors)
-        return None, to_x, to_weight, to_bias, None
+        return None, to_x, to_weight, to_bias, None, None
