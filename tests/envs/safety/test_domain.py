@@ -1,23 +1,30 @@
 """What Safety Gymnasium tells the house: its measures, its ratio, its presets, and the paper's experiment as plans."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+import yaml
 
 from tests.envs.safety.courses import NAMES, needs_gl
+from wiser.commands import train
 from wiser.envs.domain import domain_of, known_tasks, references
 from wiser.envs.safety.domain import AGENTS, SCORES
-from wiser.envs.safety.names import SENSORS
+from wiser.envs.safety.names import LENGTH, REPEAT, SENSORS
 from wiser.evaluate.contenders import agent_name
 from wiser.evaluate.plan import Plan
 from wiser.guard import AUTO
+from wiser.options import read_settings
 from wiser.rollout import Moment, Scorebook, Trial
-from wiser.train.config import stack
+from wiser.train.config import TrainConfig, stack
+from wiser.worldmodel.planner import CrossEntropy
 
 DOMAIN = domain_of(NAMES[0])
+ROOT = Path(__file__).parents[3]
 PRESETS = ("point-goal1", "point-goal2", "point-button1", "car-goal1")
 
 
@@ -84,7 +91,8 @@ def test_presets_stack_as_those_of_driving_do(preset) -> None:
     config, driving = stack((f"safety/{preset}", "nano", "dropout")), stack(("driving/stop-sign", "nano", "dropout"))
     assert AGENTS[config.env.removeprefix("wiser/").removesuffix("-v0")] == preset
     assert (config.size, config.variant) == (driving.size, driving.variant)
-    assert config.cloning > 0
+    assert (config.cloning, config.cloning_floor, config.cloning_pull) == (3.0, 1.0, 10.0)
+    assert (config.steps_per_update, config.imagine_steps, config.discount_horizon) == (1, 15, 60.0)
     assert config.life * config.steps_per_update <= 1000, "which a resume drives again"
     assert set(config.sensors or SENSORS) == set(SENSORS)
 
@@ -95,6 +103,48 @@ def test_the_published_budget_needs_no_teacher() -> None:
     steps = config.updates * config.rows * config.steps_per_update
     assert config.updates * config.batch * config.length == 512 * steps
     assert config.env == "wiser/SafetyPointGoal1-v0"
+    assert config.discount_horizon == TrainConfig().discount_horizon
+
+
+def test_the_guide_plans_for_as_many_actions_as_an_episode_has() -> None:
+    guide = (ROOT / "docs" / "safety.md").read_text()
+    (words,) = re.findall(r"--planner cem:(\S+?)`", guide)
+    settings = CrossEntropy(**read_settings(words, "a planner"))
+    assert settings.episode == LENGTH // REPEAT == 200
+    assert settings.discount == pytest.approx(stack(("safety/point-goal1",)).discount, abs=1e-4)
+
+
+@pytest.fixture
+def recipes(monkeypatch) -> dict[str, TrainConfig]:
+    """What `wiser train` makes of each."""
+    file = ROOT / "experiments" / "runs" / "safety.yaml"
+    made: list[TrainConfig] = []
+    monkeypatch.setattr(train, "_run", lambda config, folder, console: made.append(config))
+    told = yaml.safe_load(file.read_text())
+    assert [train.train(recipe.split()) for recipe in told.values()] == [0] * len(told)
+    return dict(zip(told, made, strict=True))
+
+
+def test_recipes_make_the_agents_that_plans_ask_for_and_start_from_what_is_there(recipes) -> None:
+    made: list[str] = []
+    for name, config in recipes.items():
+        task, variant = name.split("/")
+        assert AGENTS[config.env.removeprefix("wiser/").removesuffix("-v0")] == task
+        assert variant == (config.objective if config.objective == "safe" else config.variant)
+        assert not config.start or config.start in made
+        made.append(name)
+    plans = [Plan.read(name) for name in ("safety", "safety-cost")]
+    wanted = {agent_name(task, one.agent) for plan in plans for task in plan.tasks for one in plan.named().values()}
+    assert wanted <= set(made)
+
+
+def test_the_limit_of_the_safe_recipe_is_a_cost_of_two_an_episode(recipes) -> None:
+    """Were every action to cost as much as the next: fifteen returns, each of sixty actions, of 200 in an episode."""
+    config, an_episode, actions = recipes["point-goal1/safe"], 2.0, 200
+    ahead = sum(config.discount**step for step in range(10_000))
+    assert config.cost_limit == pytest.approx(config.imagine_steps * ahead * an_episode / actions, rel=1e-6)
+    assert config.penalty * config.cost_limit * config.updates == pytest.approx(0.036)
+    assert (config.cloning, config.cloning_floor) == (1.0, 0.3)
 
 
 @pytest.mark.parametrize("failures", [(0, 3), (0, 1, 2)])
