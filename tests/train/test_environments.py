@@ -1,9 +1,11 @@
 """What a run makes of its environments: options, processes, sensors of any name; and that all of them are closed."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from gymnasium.spaces import Dict
 
 from tests import fake_world, tiny
@@ -169,6 +171,21 @@ def all_closed():
 
 
 @pytest.mark.usefixtures("all_closed")
+@pytest.mark.parametrize(("known", "carried"), [(("glow", "where"), True), (("where",), False)])
+def test_decoders_that_no_agent_lends_its_own_start_at_the_mean(known, carried, tmp_path) -> None:
+    """The light glows at 0, 20, 40 and 60 of 255 in the steps of an episode; a new decoder would paint grey."""
+    lender = build_model(replace(RUN, sensors=known, seed=5))
+    store.save(lender, tmp_path / "lender")
+    with closing(Run(replace(RUN, start=str(tmp_path / "lender")), tmp_path / "run")) as run:
+        run._collect()
+        painted = {model: model.decode(model.initial(1)) for model in (run.model, lender)}
+    assert torch.equal(painted[run.model]["where"], painted[lender]["where"])
+    if carried:
+        assert torch.equal(painted[run.model]["glow"], painted[lender]["glow"])
+    else:
+        assert painted[run.model]["glow"].mean().item() == pytest.approx(0.1, abs=0.06)
+
+
 class TestEnvironmentsAreClosed:
     """Whatever happens."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,11 +87,20 @@ def _run(config: TrainConfig, folder: Path, console: Console) -> None:
 
         def report(line: dict[str, Any]) -> None:
             if "score" in line:
-                console.print(
-                    f"update {line['update']}: score {line['score']:.1f} ± {line['score_std']:.1f}, "
-                    f"{config.evaluate_episodes} held-out episodes"
-                )
+                console.print(_scored(config, line), soft_wrap=True)
             else:
                 bar.update(task, completed=line["update"], state=f"{line['rate']:.0f} transitions/s")
 
         run(config, folder, report)
+
+
+def _scored(config: TrainConfig, line: Mapping[str, Any]) -> str:
+    """What an evaluation came to."""
+    from wiser.envs.domain import domain_of
+
+    chance = f" (a random policy {line['random_score']:.1f})" if "random_score" in line else ""
+    summed = "".join(f", {name} {line[name]:.2f}" for name in domain_of(config.env).summaries)
+    return (
+        f"update {line['update']}: score {line['score']:.1f} ± {line['score_std']:.1f}{chance}{summed}, "
+        f"{config.evaluate_episodes} held-out episodes"
+    )

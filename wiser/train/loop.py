@@ -115,13 +115,18 @@ class Run:
         if self.update == 0:
             for _ in range(max(config.prefill, config.length + 1)):
                 self.collector.step(share)
-            if not config.start:
-                seen = self.replay.sample(config.rows, config.length, seeds.generator("mean", config.seed)).steps
-                start_at_mean(self.model, {s.name: torch.from_numpy(seen[SENSOR + s.name]) for s in self.model.sensors})
+            self._start_at_mean()
             for module in self.learner.modules.values():
                 distributed.share(module)
         for _ in range(config.steps_per_update):
             self.collector.step(share)
+
+    def _start_at_mean(self) -> None:
+        """Let decoders that were not carried over from another agent begin with the mean of what was seen so far."""
+        config, carried = self.config, load(self.config.start).decodes if self.config.start else ()
+        if new := [name for name in self.model.decodes if name not in carried]:
+            seen = self.replay.sample(config.rows, config.length, seeds.generator("mean", config.seed)).steps
+            start_at_mean(self.model, {name: torch.from_numpy(seen[SENSOR + name]) for name in new})
 
     def _entry(self, rate: float, terms: dict[str, list[float]]) -> dict[str, Any]:
         assert self.collector is not None

@@ -10,7 +10,7 @@ import tyro
 import yaml
 
 from wiser import seeds
-from wiser.envs.domain import find_task, measures_of, references
+from wiser.envs.domain import domain_of, find_task, measures_of, references
 from wiser.rollout import calibrate
 from wiser.rollout.home import TRAINING
 from wiser.threads import use_threads
@@ -79,6 +79,8 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
         share = f"{middle:.2f} ({low:.2f} to {high:.2f})"
     declared = measures_of(config.env)
     further = "".join(f"| {m.title} | {m.text(result[name])} |\n" for name, m in declared.items() if name in result)
+    summed = "".join(f"| {name} | {result[name]:.2f} |\n" for name in domain_of(config.env).summaries)
+    chance = f"{result['random_score']:.1f}" if "random_score" in result else "not known"
     return f"""# {name}
 
 | | |
@@ -92,8 +94,9 @@ def card(name: str, command: str, config: TrainConfig, result: dict[str, float],
 | sensors | {", ".join(config.sensors) or "all"} |
 | help from the expert | {help_from_expert} |
 | clean score | {result["score"]:.1f} ± {half:.1f} (95 %), {episodes} episodes from seed {EVALUATION_SEED} |
+| score of a random policy | {chance} |
 | expert-normalised | {share} |
-{further}
+{summed}{further}
 `training.yaml`: every setting of that run. Stored at half precision; measured as stored.
 `calibration.json`: clean statistics from seed {CALIBRATION_SEED}.
 """

@@ -23,9 +23,9 @@ _OUTPUT_SCALE = 0.1  # of the last layer's initial weights: deviations from the 
 
 @torch.no_grad()
 def start_at_mean(model: DreamerV3, obs: Mapping[str, Tensor]) -> None:
-    """Let the decoders of a new model begin with the mean colour of the images in `obs`."""
+    """Let the decoders of the images in `obs` begin with their mean colour; others stay as they are."""
     for name, decoder in zip(model.decodes, model.decoders, strict=True):
-        if not isinstance(decoder, (ConvDecoder, PatchDecoder)):
+        if name not in obs or not isinstance(decoder, (ConvDecoder, PatchDecoder)):
             continue
         images = unit_image(obs[name])
         logits = torch.logit(images.flatten(0, -2).mean(0), eps=1e-3)  # (C,)
