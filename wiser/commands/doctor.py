@@ -72,7 +72,13 @@ EXTRAS = (
     Extra("crafter", {"crafter": "crafter"}, "Crafter, a world to survive in: docs/crafter.md"),
     Extra(
         "cosmos",
-        {"diffusers": "diffusers", "transformers": "transformers", "accelerate": "accelerate", "av": "av"},
+        {
+            "diffusers": "diffusers",
+            "transformers": "transformers",
+            "accelerate": "accelerate",
+            "av": "av",
+            "networkx": "networkx",
+        },
         "wiser video: docs/video.md",
     ),
     Extra(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wiser.video.gate import Gating
     from wiser.video.predictor import Predictor
 
-NEEDED = ("av", "diffusers", "transformers", "accelerate")
+NEEDED = ("av", "diffusers", "transformers", "accelerate", "networkx")
 Clips = tyro.conf.Positional[Annotated[tuple[Path, ...], tyro.conf.arg(metavar="CLIPS")]]
 """Videos, and folders of them."""
 
