@@ -58,8 +58,8 @@ class Treatment:
         safe = domain.fallback
         fallback = None if safe is None else lambda verdict: safe(env, made.single_action_space)
         return Guard(
-            agent, self.judge, rows=rows, seed=seed, health=self.health, blind_limit=self.blind_limit,
-            fallback=fallback, sample_actions=domain.sample_actions,
+            agent, self.judge, rows=rows, seed=seed, sample_actions=domain.sample_actions,
+            health=self.health, blind_limit=self.blind_limit, fallback=fallback,
         )  # fmt: skip
 
     def digest(self, agent: WorldModel) -> str:
