@@ -95,10 +95,10 @@ try:
         from safety_gymnasium import tasks, world
         from safety_gymnasium.bases.base_agent import BaseAgent
         from safety_gymnasium.builder import Builder
-        from safety_gymnasium.utils.task_utils import get_task_class_name
+        from safety_gymnasium.utils.task_utils import get_body_xvelp, get_task_class_name
 except ImportError as error:
     raise ImportError(f"Safety Gymnasium needs packages ({error}): {install_hint('safety')}") from error
 
 _number_joints(BaseAgent)
 
-__all__ = ["Builder", "get_task_class_name", "mujoco", "tasks", "world"]
+__all__ = ["Builder", "get_body_xvelp", "get_task_class_name", "mujoco", "tasks", "world"]
